@@ -1,0 +1,39 @@
+# libdlbench: the trainer as a shared library with one public header, found by CMake and
+# pkg-config. Only what the header declares is visible.
+include(CMakePackageConfigHelpers)
+
+add_library(dlbench_library SHARED harness/train/trainer.c)
+set_target_properties(dlbench_library PROPERTIES
+    OUTPUT_NAME dlbench EXPORT_NAME trainer VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR})
+target_link_libraries(dlbench_library PRIVATE dlb_train)
+target_link_options(dlbench_library PRIVATE LINKER:--exclude-libs,ALL LINKER:--no-undefined)
+target_include_directories(dlbench_library INTERFACE
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
+install(TARGETS dlbench_library EXPORT dlbench-targets)
+install(FILES harness/train/include/dlbench/trainer.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dlbench)
+install(DIRECTORY data/mnist DESTINATION ${CMAKE_INSTALL_DATADIR}/dlbench/data)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dlbench)
+install(EXPORT dlbench-targets NAMESPACE dlbench:: DESTINATION ${package_dir})
+file(CONFIGURE OUTPUT dlbench-config.cmake @ONLY CONTENT
+     "include(\${CMAKE_CURRENT_LIST_DIR}/dlbench-targets.cmake)\n")
+write_basic_package_version_file(dlbench-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dlbench-config.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/dlbench-config-version.cmake
+        DESTINATION ${package_dir})
+
+file(CONFIGURE OUTPUT dlbench.pc @ONLY CONTENT
+"prefix=\${pcfiledir}/../..
+libdir=\${prefix}/lib
+includedir=\${prefix}/include
+
+Name: dlbench
+Description: @PROJECT_DESCRIPTION@
+Version: @PROJECT_VERSION@
+Cflags: -I\${includedir}
+Libs: -L\${libdir} -ldlbench
+")
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dlbench.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

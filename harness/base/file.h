@@ -1,0 +1,20 @@
+/* Whole files: read into memory, written so that a reader sees the old or the new, never half. */
+#ifndef DLB_BASE_FILE_H
+#define DLB_BASE_FILE_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+/*
+ * Append the file's bytes to *text, which is terminated text even for an empty file. A file of
+ * more than `limit` bytes is refused.
+ */
+int dlb_file_read(const char *path, size_t limit, dlb_str *text, dlb_error *err);
+
+/* Whether a file can be written at `path`: it can be changed, or created in its folder. */
+int dlb_file_writable(const char *path, dlb_error *err);
+
+/* Write to a temporary file beside `path`, sync it, and rename it into place. */
+int dlb_file_write_atomic(const char *path, const char *bytes, size_t count, dlb_error *err);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * Memory. dlb_alloc never returns NULL: the amounts that come from input are checked against
+ * their limits before anything is allocated, so running out here is not a user's error and ends
+ * the process with a message. Use dlb_try_alloc where the size is the input's.
+ */
+#ifndef DLB_BASE_MEM_H
+#define DLB_BASE_MEM_H
+
+#include <stddef.h>
+
+enum { DLB_CACHE_LINE = 64 };
+
+/* Zeroed memory for `count` items of `size` bytes, aligned to a cache line; free() it. */
+void *dlb_alloc(size_t count, size_t size);
+
+/* The same, or NULL when the product overflows or memory is short. */
+void *dlb_try_alloc(size_t count, size_t size);
+
+/* Grow *items so that it holds at least `need` items; *capacity follows. New items are zero. */
+void *dlb_grow(void *items, size_t *capacity, size_t need, size_t size);
+
+char *dlb_strdup(const char *text);
+
+#endif

@@ -1,0 +1,30 @@
+#include "cli/cmd.h"
+
+int dlb_cli_fail(const char *command, const dlb_error *err)
+{
+    fprintf(stderr, "%s: %s\n", command, err->message);
+    return err->code == DLB_BAD_INPUT ? DLB_EXIT_USAGE : DLB_EXIT_SHORT;
+}
+
+static void print_help(const dlb_command *command)
+{
+    dlb_str help = DLB_STR_INIT;
+    dlb_flags_help(command, DLB_HELP_WIDTH, &help);
+    fputs(help.text, stdout);
+    dlb_str_release(&help);
+}
+
+bool dlb_cli_begin(const dlb_command *command, int argc, char **argv, dlb_arguments *arguments,
+                   int *status)
+{
+    dlb_error err;
+    if (dlb_flags_parse(command, argc - 1, argv + 1, arguments, &err) < 0) {
+        *status = dlb_cli_fail(command->name, &err);
+        return false;
+    }
+    if (!arguments->help)
+        return true;
+    print_help(command);
+    *status = DLB_EXIT_OK;
+    return false;
+}

@@ -1,0 +1,57 @@
+#include "base/str.h"
+#include "cli/cmd.h"
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *about;
+} commands[] = {
+    {"train", cmd_train, "train a model once, with live progress"},
+    {"summary", cmd_summary, "print the layers of a model: shapes, parameters, FLOPs, bytes"},
+    {"doctor", cmd_doctor, "show what this machine offers, and what is missing"},
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_usage(FILE *out)
+{
+    fprintf(out, "dlbench %s: benchmarks and scaling studies of deep learning on CPUs\n\n",
+            DLB_VERSION);
+    fprintf(out, "usage: dlbench COMMAND [--flag value …]\n\n");
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
+    fprintf(out, "\ndlbench COMMAND --help lists the flags of a command.\n");
+}
+
+static int fail_unknown(const char *name)
+{
+    const char *names[COMMANDS];
+    for (int i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    const char *close = dlb_closest(name, names, COMMANDS);
+    if (close)
+        fprintf(stderr, "dlbench: unknown command '%s'; did you mean %s?\n", name, close);
+    else
+        fprintf(stderr, "dlbench: unknown command '%s'; dlbench --help lists them\n", name);
+    return DLB_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return DLB_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_usage(stdout);
+        return DLB_EXIT_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("dlbench %s\n", DLB_VERSION);
+        return DLB_EXIT_OK;
+    }
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    return fail_unknown(argv[1]);
+}

@@ -1,0 +1,138 @@
+#include "cli/train_report.h"
+
+#include <math.h>
+
+#include "cli/text.h"
+#include "measure/libraries.h"
+#include "measure/usage.h"
+
+static void print_setting(FILE *out, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void print_setting(FILE *out, const char *label, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(out, "  %-12s ", label);
+    vfprintf(out, format, args);
+    fputc('\n', out);
+    va_end(args);
+}
+
+static const char *plural(int count)
+{
+    return count == 1 ? "" : "s";
+}
+
+void dlb_report_start(FILE *out, dlb_session *session)
+{
+    const dlb_workload *w = dlb_session_workload(session);
+    const dlb_model *model = dlb_session_model(session);
+    const dlb_data *data = dlb_session_data(session);
+    const dlk_kernels *kernels = dlb_session_kernels(session);
+    const dlb_threads *t = dlb_session_threads(session);
+    dlb_str optimizer = DLB_STR_INIT;
+    dlb_workload_get(w, DLB_KEY_optimizer, &optimizer);
+
+    fprintf(out, "Training %s\n", model->name);
+    print_setting(out, "parameters", "%s",
+                  dlb_text_count((double)dlb_model_parameters(model)).text);
+    print_setting(out, "data", "%s: %s training and %s test images", w->data,
+                  dlb_text_count(data->train.count).text, dlb_text_count(data->test.count).text);
+    print_setting(out, "optimizer", "%s, lr %g, batch %lld, %d steps an epoch", optimizer.text,
+                  w->lr, w->batch, dlb_session_steps_per_epoch(session));
+    print_setting(out, "kernels", "%s (%s)", dlk_family_name(kernels->family), kernels->detail);
+    print_setting(out, "threads", "%d in %d team%s, %s", t->intra_op, t->inter_op,
+                  plural(t->inter_op), dlb_openmp_runtime());
+    fputc('\n', out);
+    fflush(out);
+    dlb_str_release(&optimizer);
+}
+
+static void print_phases(FILE *out, const dlb_outcome *o)
+{
+    dlb_epoch sum = {0};
+    for (int i = 0; i < o->epoch_count; i++) {
+        sum.input_s += o->epochs[i].input_s;
+        sum.forward_s += o->epochs[i].forward_s;
+        sum.backward_s += o->epochs[i].backward_s;
+        sum.update_s += o->epochs[i].update_s;
+    }
+    double percent = 100 / o->time_to_solution_s;
+    double rest =
+        o->time_to_solution_s - sum.input_s - sum.forward_s - sum.backward_s - sum.update_s;
+    print_setting(out, "of it",
+                  "forward %.1f %%, backward %.1f %%, update %.1f %%, input %.1f %%, rest %.1f %%",
+                  percent * sum.forward_s, percent * sum.backward_s, percent * sum.update_s,
+                  percent * sum.input_s, percent * rest);
+}
+
+static void print_times(FILE *out, dlb_session *session, const dlb_outcome *o)
+{
+    double target = dlb_session_workload(session)->target_accuracy;
+    print_setting(out, "training", "%s for %s images: %s images/s, %.1f GFLOP/s",
+                  dlb_text_seconds(o->time_to_solution_s).text,
+                  dlb_text_count((double)o->images).text,
+                  dlb_text_count((double)o->images / o->time_to_solution_s).text,
+                  1e-9 * o->flops / o->time_to_solution_s);
+    print_phases(out, o);
+    if (target > 0 && isnan(o->time_to_target_s))
+        print_setting(out, "target", "test accuracy %g was not reached", target);
+    else if (target > 0)
+        print_setting(out, "target", "test accuracy %g after %s", target,
+                      dlb_text_seconds(o->time_to_target_s).text);
+}
+
+static void print_counters(FILE *out, dlb_session *session)
+{
+    const dlb_counters *counters = dlb_session_counters(session);
+    for (size_t i = 0; counters && i < dlb_counters_count(counters); i++) {
+        long long total;
+        if (dlb_counters_value(counters, i, &total))
+            print_setting(out, "counter", "%s %s", dlb_counters_name(counters, i),
+                          dlb_text_count((double)total).text);
+    }
+}
+
+static void print_environment(FILE *out, dlb_session *session, const dlb_outcome *o,
+                              const dlb_ending *ending)
+{
+    dlb_value peak = dlb_peak_rss_mb();
+    print_setting(out, "waited", "%s in all: setup %s, evaluation %s",
+                  dlb_text_seconds(ending->wall_s).text, dlb_text_seconds(o->setup_s).text,
+                  dlb_text_seconds(o->eval_s).text);
+    if (peak.known)
+        print_setting(out, "memory", "%.0f MB at most", peak.number);
+    if (o->noise.steal_pct.known && o->noise.steal_pct.number >= 0.1)
+        print_setting(out, "noise", "%.1f %% of CPU time went to other virtual machines",
+                      o->noise.steal_pct.number);
+    for (int t = 0; t < dlb_session_threads(session)->intra_op && t < 8; t++) {
+        dlb_str line = DLB_STR_INIT;
+        dlb_placement_describe(dlb_session_placement(session), t, &line);
+        print_setting(out, t ? "" : "threads ran", "%s", line.text);
+        dlb_str_release(&line);
+    }
+}
+
+void dlb_report_end(FILE *out, dlb_session *session, const dlb_ending *ending)
+{
+    dlb_outcome o = dlb_session_outcome(session);
+    fputc('\n', out);
+    if (o.epoch_count) {
+        const dlb_epoch *last = &o.epochs[o.epoch_count - 1];
+        if (last->test.images)
+            print_setting(out, "test", "accuracy %.4f, loss %.4f after %d epoch%s",
+                          last->test.accuracy, last->test.loss, o.epoch_count,
+                          plural(o.epoch_count));
+    }
+    if (ending->reason[0])
+        print_setting(out, ending->status, "%s", ending->reason);
+    else
+        print_times(out, session, &o);
+    print_counters(out, session);
+    print_environment(out, session, &o, ending);
+    const dlb_notes *notes = dlb_session_notes(session);
+    for (size_t i = 0; i < notes->count; i++)
+        print_setting(out, i ? "" : "note", "%s", notes->texts[i]);
+    fflush(out);
+}

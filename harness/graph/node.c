@@ -1,0 +1,237 @@
+#include "graph/node.h"
+
+#include "graph/shape.h"
+
+static const float *input_of(const dlb_node *node, const dlb_node_context *context)
+{
+    return node->x ? node->x : context->step->x;
+}
+
+static size_t output_floats(const dlb_node *node, const dlb_node_context *context)
+{
+    return (size_t)context->step->n * (size_t)dlb_shape_size(node->layer->out);
+}
+
+/* In evaluation nothing is dropped: the layer is a copy, where it is not left out. */
+static dlk_dropout dropout_shape(const dlb_node *node, const dlb_node_context *context)
+{
+    dlk_dropout s = dlb_layer_dropout(node->layer, context->step->n);
+    if (context->evaluating)
+        s.rate = 0;
+    return s;
+}
+
+static dlk_rng_key dropout_key(const dlb_node *node, const dlb_step *step)
+{
+    return (dlk_rng_key){.seed = step->seed,
+                         .purpose = DLK_RNG_DROPOUT,
+                         .stream = (uint16_t)node->index,
+                         .epoch = step->epoch,
+                         .step = step->step,
+                         .worker = step->worker};
+}
+
+/* ---- What an operation does: a node and a context to a kernel's arguments ---- */
+
+static void run_conv2d_forward(void *self, void *arg, dlk_team *team)
+{
+    const dlb_node *node = self;
+    const dlb_node_context *context = arg;
+    dlk_conv2d s = dlb_layer_conv2d(node->layer, context->step->n);
+    context->kernels->conv2d_forward(team, &s, input_of(node, context), node->weights, node->bias,
+                                     node->y);
+}
+
+static void run_conv2d_backward_data(void *self, void *arg, dlk_team *team)
+{
+    const dlb_node *node = self;
+    const dlb_node_context *context = arg;
+    dlk_conv2d s = dlb_layer_conv2d(node->layer, context->step->n);
+    context->kernels->conv2d_backward_data(team, &s, node->dy, node->weights, node->dx);
+}
+
+static void run_conv2d_backward_weights(void *self, void *arg, dlk_team *team)
+{
+    const dlb_node *node = self;
+    const dlb_node_context *context = arg;
+    dlk_conv2d s = dlb_layer_conv2d(node->layer, context->step->n);
+    context->kernels->conv2d_backward_weights(team, &s, input_of(node, context), node->dy,
+                                              node->partial, node->dweights, node->dbias);
+}
+
+static void run_dense_forward(void *self, void *arg, dlk_team *team)
+{
+    const dlb_node *node = self;
+    const dlb_node_context *context = arg;
+    dlk_dense s = dlb_layer_dense(node->layer, context->step->n);
+    context->kernels->dense_forward(team, &s, input_of(node, context), node->weights, node->bias,
+                                    node->y);
+}
+
+static void run_dense_backward_data(void *self, void *arg, dlk_team *team)
+{
+    const dlb_node *node = self;
+    const dlb_node_context *context = arg;
+    dlk_dense s = dlb_layer_dense(node->layer, context->step->n);
+    context->kernels->dense_backward_data(team, &s, node->dy, node->weights, node->dx);
+}
+
+static void run_dense_backward_weights(void *self, void *arg, dlk_team *team)
+{
+    const dlb_node *node = self;
+    const dlb_node_context *context = arg;
+    dlk_dense s = dlb_layer_dense(node->layer, context->step->n);
+    context->kernels->dense_backward_weights(team, &s, input_of(node, context), node->dy,
+                                             node->dweights, node->dbias);
+}
+
+static void run_maxpool_forward(void *self, void *arg, dlk_team *team)
+{
+    const dlb_node *node = self;
+    const dlb_node_context *context = arg;
+    dlk_pool s = dlb_layer_pool(node->layer, context->step->n);
+    context->kernels->maxpool_forward(team, &s, input_of(node, context), node->y, node->winner);
+}
+
+static void run_maxpool_backward(void *self, void *arg, dlk_team *team)
+{
+    const dlb_node *node = self;
+    const dlb_node_context *context = arg;
+    dlk_pool s = dlb_layer_pool(node->layer, context->step->n);
+    context->kernels->maxpool_backward(team, &s, node->dy, node->winner, node->dx);
+}
+
+static void run_relu_forward(void *self, void *arg, dlk_team *team)
+{
+    const dlb_node *node = self;
+    const dlb_node_context *context = arg;
+    context->kernels->relu_forward(team, output_floats(node, context), input_of(node, context),
+                                   node->y);
+}
+
+static void run_relu_backward(void *self, void *arg, dlk_team *team)
+{
+    const dlb_node *node = self;
+    const dlb_node_context *context = arg;
+    context->kernels->relu_backward(team, output_floats(node, context), node->y, node->dy,
+                                    node->dx);
+}
+
+static void run_dropout_forward(void *self, void *arg, dlk_team *team)
+{
+    const dlb_node *node = self;
+    const dlb_node_context *context = arg;
+    dlk_dropout s = dropout_shape(node, context);
+    dlk_rng_key key = dropout_key(node, context->step);
+    context->kernels->dropout_forward(team, &s, &key, input_of(node, context), node->y);
+}
+
+static void run_dropout_backward(void *self, void *arg, dlk_team *team)
+{
+    const dlb_node *node = self;
+    const dlb_node_context *context = arg;
+    dlk_dropout s = dropout_shape(node, context);
+    dlk_rng_key key = dropout_key(node, context->step);
+    context->kernels->dropout_backward(team, &s, &key, node->dy, node->dx);
+}
+
+static void run_loss(dlb_node *node, dlb_node_context *context, dlk_team *team, float *gradient)
+{
+    int n = context->step->n;
+    context->kernels->softmax_xent(team, n, node->layer->in.c, input_of(node, context),
+                                   context->step->labels, 1.0F / (float)n, node->losses, gradient,
+                                   &context->result);
+}
+
+static void run_loss_train(void *self, void *context, dlk_team *team)
+{
+    dlb_node *node = self;
+    run_loss(node, context, team, node->dx);
+}
+
+static void run_loss_evaluate(void *self, void *context, dlk_team *team)
+{
+    run_loss(self, context, team, NULL);
+}
+
+/* ---- Which operations a layer has ---- */
+
+typedef struct layer_ops {
+    dlb_op_fn *forward, *backward_data, *backward_weights;
+} layer_ops;
+
+static const layer_ops ops_of[DLB_LAYER_KINDS] = {
+    [DLB_CONV2D] = {run_conv2d_forward, run_conv2d_backward_data, run_conv2d_backward_weights},
+    [DLB_DENSE] = {run_dense_forward, run_dense_backward_data, run_dense_backward_weights},
+    [DLB_MAXPOOL] = {run_maxpool_forward, run_maxpool_backward, NULL},
+    [DLB_RELU] = {run_relu_forward, run_relu_backward, NULL},
+    [DLB_DROPOUT] = {run_dropout_forward, run_dropout_backward, NULL},
+    [DLB_DROPOUT2D] = {run_dropout_forward, run_dropout_backward, NULL},
+};
+
+static void add_operand(int *operands, int *count, int buffer)
+{
+    if (buffer >= 0)
+        operands[(*count)++] = buffer;
+}
+
+static dlb_op make_op(dlb_node *node, dlb_op_fn *run, dlb_phase phase, const char *what)
+{
+    dlb_op op = {.phase = phase, .run = run, .self = node};
+    snprintf(op.name, sizeof op.name, "%s %s", node->layer->name, what);
+    return op;
+}
+
+static void reads(dlb_op *op, int buffer)
+{
+    add_operand(op->reads, &op->read_count, buffer);
+}
+
+static void writes(dlb_op *op, int buffer)
+{
+    add_operand(op->writes, &op->write_count, buffer);
+}
+
+void dlb_node_add_forward(dlb_node *node, dlb_program *program)
+{
+    dlb_op_fn *run = ops_of[node->layer->kind].forward;
+    if (!run)
+        return;
+    dlb_op op = make_op(node, run, DLB_PHASE_FORWARD, "forward");
+    reads(&op, node->x_buffer);
+    reads(&op, node->parameter_buffer);
+    writes(&op, node->y_buffer);
+    writes(&op, node->winner_buffer);
+    dlb_program_add(program, &op);
+}
+
+void dlb_node_add_backward(dlb_node *node, dlb_program *program)
+{
+    const layer_ops *ops = &ops_of[node->layer->kind];
+    if (ops->backward_data && node->dx) {
+        dlb_op op = make_op(node, ops->backward_data, DLB_PHASE_BACKWARD, "backward data");
+        reads(&op, node->dy_buffer);
+        reads(&op, node->y_buffer);
+        reads(&op, node->parameter_buffer);
+        reads(&op, node->winner_buffer);
+        writes(&op, node->dx_buffer);
+        dlb_program_add(program, &op);
+    }
+    if (ops->backward_weights) {
+        dlb_op op = make_op(node, ops->backward_weights, DLB_PHASE_BACKWARD, "backward weights");
+        reads(&op, node->dy_buffer);
+        reads(&op, node->x_buffer);
+        writes(&op, node->gradient_buffer);
+        dlb_program_add(program, &op);
+    }
+}
+
+void dlb_node_add_loss(dlb_node *node, dlb_program *program, bool train)
+{
+    dlb_op op =
+        make_op(node, train ? run_loss_train : run_loss_evaluate, DLB_PHASE_FORWARD, "and loss");
+    reads(&op, node->x_buffer);
+    if (train)
+        writes(&op, node->dx_buffer);
+    dlb_program_add(program, &op);
+}

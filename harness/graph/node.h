@@ -1,0 +1,40 @@
+/* A layer with its buffers, and the operations that it is made of. Private to graph/. */
+#ifndef DLB_GRAPH_NODE_H
+#define DLB_GRAPH_NODE_H
+
+#include "graph/graph.h"
+
+/* What one run of a program works on. */
+typedef struct dlb_node_context {
+    const dlk_kernels *kernels;
+    const dlb_step *step;
+    bool evaluating;
+    dlk_softmax_result result;
+} dlb_node_context;
+
+typedef struct dlb_node {
+    const dlb_layer *layer;
+    int index; /* of the layer: the random stream of its dropout */
+
+    /* Values, and gradients of the loss by them. In place: y == x and dx == dy. x is NULL for
+     * the batch itself; dx is NULL where no gradient is wanted. */
+    float *x, *y, *dx, *dy;
+    float *weights, *bias, *dweights, *dbias;
+    float *partial;  /* conv2d: sums of groups of images */
+    uint8_t *winner; /* maxpool */
+    float *losses;   /* softmax */
+
+    /* The same as operands. */
+    int x_buffer, y_buffer, dx_buffer, dy_buffer;
+    int parameter_buffer, gradient_buffer, winner_buffer;
+} dlb_node;
+
+void dlb_node_add_forward(dlb_node *node, dlb_program *program);
+
+/* The data gradient comes first: the layers below wait for it, nothing for the weights'. */
+void dlb_node_add_backward(dlb_node *node, dlb_program *program);
+
+/* Softmax and loss; `train` also wants the gradient. */
+void dlb_node_add_loss(dlb_node *node, dlb_program *program, bool train);
+
+#endif

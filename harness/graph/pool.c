@@ -1,0 +1,118 @@
+#include "graph/pool.h"
+
+#include <omp.h>
+
+#include "base/mem.h"
+#include "dlk/dispatch.h"
+
+struct dlb_pool {
+    dlb_pool_options options;
+    float *scratch;
+    dlk_team *teams;
+};
+
+/* Team t has the threads [first(t), first(t + 1)). */
+static int first_thread(const dlb_pool *pool, int team)
+{
+    return team * pool->options.threads / pool->options.teams;
+}
+
+static int team_of(const dlb_pool *pool, int thread)
+{
+    int team = 0;
+    while (first_thread(pool, team + 1) <= thread)
+        team++;
+    return team;
+}
+
+static void count_thread(void *arg, int thread)
+{
+    (void)thread;
+    atomic_fetch_add((_Atomic int *)arg, 1);
+}
+
+static int check_threads(dlb_pool *pool, dlb_error *err)
+{
+    _Atomic int running = 0;
+    dlb_pool_each(pool, count_thread, &running);
+    if (running == pool->options.threads)
+        return 0;
+    return dlb_fail(err, DLB_FAIL,
+                    "the OpenMP runtime gives %d threads where %d are asked for; look at "
+                    "OMP_THREAD_LIMIT and OMP_DYNAMIC, or set threads = %d",
+                    running, pool->options.threads, running);
+}
+
+int dlb_pool_create(dlb_pool **created, const dlb_pool_options *options, dlb_error *err)
+{
+    dlb_pool *pool = dlb_alloc(1, sizeof *pool);
+    pool->options = *options;
+    pool->scratch = dlb_alloc((size_t)options->threads * options->scratch_floats, sizeof(float));
+    pool->teams = dlb_alloc((size_t)options->teams, sizeof *pool->teams);
+    for (int t = 0; t < options->teams; t++) {
+        int first = first_thread(pool, t);
+        dlk_team_init(&pool->teams[t], first_thread(pool, t + 1) - first,
+                      pool->scratch + (size_t)first * options->scratch_floats,
+                      options->scratch_floats, options->spin_ns);
+    }
+    omp_set_dynamic(0);
+    if (check_threads(pool, err) < 0) {
+        dlb_pool_free(pool);
+        return DLB_FAIL;
+    }
+    *created = pool;
+    return 0;
+}
+
+void dlb_pool_free(dlb_pool *pool)
+{
+    if (!pool)
+        return;
+    free(pool->teams);
+    free(pool->scratch);
+    free(pool);
+}
+
+int dlb_pool_threads(const dlb_pool *pool)
+{
+    return pool->options.threads;
+}
+
+int dlb_pool_teams(const dlb_pool *pool)
+{
+    return pool->options.teams;
+}
+
+int64_t dlb_pool_spin_ns(const dlb_pool *pool)
+{
+    return pool->options.spin_ns;
+}
+
+static void enter_as(dlb_pool *pool, int thread, dlb_leader_fn *fn, void *arg)
+{
+    if (pool->options.on_enter)
+        pool->options.on_enter(pool->options.on_enter_arg, thread);
+    unsigned mode = dlk_float_mode_flush();
+    int index = team_of(pool, thread);
+    dlk_team *team = &pool->teams[index];
+    int member = thread - first_thread(pool, index);
+    if (member) {
+        dlk_team_serve(team, member);
+    } else {
+        fn(arg, index, team);
+        dlk_team_dismiss(team);
+    }
+    dlk_float_mode_restore(mode);
+}
+
+void dlb_pool_run(dlb_pool *pool, dlb_leader_fn *fn, void *arg)
+{
+#pragma omp parallel num_threads(pool->options.threads)
+    enter_as(pool, omp_get_thread_num(), fn, arg);
+}
+
+void dlb_pool_each(dlb_pool *pool, dlb_thread_fn *fn, void *arg)
+{
+#pragma omp parallel num_threads(pool->options.threads)
+    fn(arg, omp_get_thread_num());
+}

@@ -1,0 +1,161 @@
+#include "graph/program.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+const char *dlb_phase_name(dlb_phase phase)
+{
+    static const char *const names[DLB_PHASES] = {"forward", "backward", "update"};
+    return names[phase];
+}
+
+void dlb_program_init(dlb_program *program)
+{
+    *program = (dlb_program){0};
+}
+
+void dlb_program_release(dlb_program *program)
+{
+    free(program->taken);
+    free(program->remaining);
+    free(program->waits_for);
+    free(program->successor_start);
+    free(program->successors);
+    free(program->ops);
+    *program = (dlb_program){0};
+}
+
+void dlb_program_add(dlb_program *program, const dlb_op *op)
+{
+    program->ops = dlb_grow(program->ops, &program->capacity, (size_t)program->count + 1,
+                            sizeof *program->ops);
+    program->ops[program->count++] = *op;
+}
+
+/* ---- Order ---- */
+
+static bool share(const int *a, int a_count, const int *b, int b_count)
+{
+    for (int i = 0; i < a_count; i++)
+        for (int k = 0; k < b_count; k++)
+            if (a[i] == b[k])
+                return true;
+    return false;
+}
+
+static bool must_precede(const dlb_op *early, const dlb_op *late)
+{
+    return share(early->writes, early->write_count, late->reads, late->read_count) ||
+           share(early->writes, early->write_count, late->writes, late->write_count) ||
+           share(early->reads, early->read_count, late->writes, late->write_count);
+}
+
+void dlb_program_seal(dlb_program *program)
+{
+    int count = program->count;
+    size_t edges = 0, capacity = 0;
+    program->successor_start = dlb_alloc((size_t)count + 1, sizeof(int));
+    program->waits_for = dlb_alloc((size_t)count, sizeof(int));
+    program->remaining = dlb_alloc((size_t)count, sizeof(int));
+    program->taken = dlb_alloc((size_t)count, sizeof(bool));
+    for (int i = 0; i < count; i++) {
+        program->successor_start[i] = (int)edges;
+        for (int k = i + 1; k < count; k++) {
+            if (!must_precede(&program->ops[i], &program->ops[k]))
+                continue;
+            program->successors = dlb_grow(program->successors, &capacity, edges + 1, sizeof(int));
+            program->successors[edges++] = k;
+            program->waits_for[k]++;
+        }
+    }
+    program->successor_start[count] = (int)edges;
+}
+
+/* ---- Running ---- */
+
+typedef struct run {
+    dlb_program *program;
+    dlb_pool *pool;
+    void *context;
+    dlb_trace *trace;
+    pthread_mutex_t lock; /* of the program's run state and of busy_s */
+    dlk_gate progress;    /* advances when an operation has ended */
+} run;
+
+/* Returns seconds × the team's share of the threads. */
+static double run_op(const run *r, int index, int team_index, dlk_team *team)
+{
+    const dlb_op *op = &r->program->ops[index];
+    int64_t start = dlb_clock_ns();
+    op->run(op->self, r->context, team);
+    int64_t end = dlb_clock_ns();
+    if (r->trace)
+        dlb_trace_add(r->trace, team_index, op->name, dlb_phase_name(op->phase), start, end);
+    return 1e-9 * (double)(end - start) * team->size / dlb_pool_threads(r->pool);
+}
+
+static void lead_alone(void *arg, int team_index, dlk_team *team)
+{
+    run *r = arg;
+    for (int i = 0; i < r->program->count; i++)
+        r->program->busy_s[r->program->ops[i].phase] += run_op(r, i, team_index, team);
+}
+
+/* The first operation that is ready and not taken, or -1. */
+static int take_ready(dlb_program *program)
+{
+    for (int i = 0; i < program->count; i++) {
+        if (program->taken[i] || program->remaining[i])
+            continue;
+        program->taken[i] = true;
+        return i;
+    }
+    return -1;
+}
+
+static void end_op(dlb_program *program, int index, double busy_s)
+{
+    for (int k = program->successor_start[index]; k < program->successor_start[index + 1]; k++)
+        program->remaining[program->successors[k]]--;
+    program->busy_s[program->ops[index].phase] += busy_s;
+    program->ended++;
+}
+
+static void lead_among_others(void *arg, int team_index, dlk_team *team)
+{
+    run *r = arg;
+    pthread_mutex_lock(&r->lock);
+    while (r->program->ended < r->program->count) {
+        int index = take_ready(r->program);
+        uint32_t seen = dlk_gate_value(&r->progress);
+        pthread_mutex_unlock(&r->lock);
+        if (index < 0) {
+            dlk_gate_wait(&r->progress, seen, dlb_pool_spin_ns(r->pool));
+            pthread_mutex_lock(&r->lock);
+            continue;
+        }
+        double busy_s = run_op(r, index, team_index, team);
+        pthread_mutex_lock(&r->lock);
+        end_op(r->program, index, busy_s);
+        atomic_fetch_add(&r->progress.value, 1);
+        dlk_gate_wake(&r->progress);
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+void dlb_program_run(dlb_program *program, dlb_pool *pool, void *context, dlb_trace *trace)
+{
+    run r = {.program = program, .pool = pool, .context = context, .trace = trace};
+    if (dlb_pool_teams(pool) == 1) {
+        dlb_pool_run(pool, lead_alone, &r);
+        return;
+    }
+    pthread_mutex_init(&r.lock, NULL);
+    memcpy(program->remaining, program->waits_for, (size_t)program->count * sizeof(int));
+    memset(program->taken, 0, (size_t)program->count * sizeof(bool));
+    program->ended = 0;
+    dlb_pool_run(pool, lead_among_others, &r);
+    pthread_mutex_destroy(&r.lock);
+}

@@ -1,0 +1,66 @@
+/*
+ * A program: operations and the order that their operands demand.
+ *
+ * Each operation names the buffers that it reads and writes. Two operations of which one writes
+ * what the other touches keep the order in which they were added; all others may run at the same
+ * time, each on a team of the pool. A program run on one team runs in the order of addition.
+ *
+ * Life: init → add … → seal → run … → release.
+ */
+#ifndef DLB_GRAPH_PROGRAM_H
+#define DLB_GRAPH_PROGRAM_H
+
+#include <stdbool.h>
+
+#include "graph/pool.h"
+#include "graph/trace.h"
+
+typedef enum dlb_phase {
+    DLB_PHASE_FORWARD,
+    DLB_PHASE_BACKWARD,
+    DLB_PHASE_UPDATE,
+    DLB_PHASES,
+} dlb_phase;
+
+const char *dlb_phase_name(dlb_phase phase);
+
+enum { DLB_OP_OPERANDS = 6 };
+
+typedef void dlb_op_fn(void *self, void *context, dlk_team *team);
+
+typedef struct dlb_op {
+    char name[48]; /* "conv2d_1 forward" */
+    dlb_phase phase;
+    dlb_op_fn *run;
+    void *self; /* passed to run; not owned */
+    int read_count, write_count;
+    int reads[DLB_OP_OPERANDS], writes[DLB_OP_OPERANDS]; /* buffers */
+} dlb_op;
+
+typedef struct dlb_program {
+    int count;
+    size_t capacity;
+    dlb_op *ops;
+    int *successors;      /* of all operations, one after the other */
+    int *successor_start; /* count + 1 */
+    int *waits_for;       /* number of predecessors of each operation */
+
+    /* One run. */
+    int *remaining; /* predecessors that have not ended */
+    bool *taken;
+    int ended;
+    double busy_s[DLB_PHASES]; /* summed up over runs: seconds × share of the pool's threads */
+} dlb_program;
+
+void dlb_program_init(dlb_program *program);
+void dlb_program_release(dlb_program *program);
+
+void dlb_program_add(dlb_program *program, const dlb_op *op);
+
+/* Work out the order. No operation may be added after this. */
+void dlb_program_seal(dlb_program *program);
+
+/* Run every operation once; `context` is passed to each. `trace` may be NULL. */
+void dlb_program_run(dlb_program *program, dlb_pool *pool, void *context, dlb_trace *trace);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * One training from data to result: what both the program and the public trainer are built on.
+ *
+ * Life: create (reads the data, builds the network, starts the threads) → step / epoch / evaluate
+ * in any order → free. The window of measurement, which time_to_solution and the counters share,
+ * is open while an epoch is being trained and closed during evaluation and between epochs.
+ */
+#ifndef DLB_TRAIN_SESSION_H
+#define DLB_TRAIN_SESSION_H
+
+#include "config/workload.h"
+#include "data/dataset.h"
+#include "graph/graph.h"
+#include "measure/counters.h"
+#include "measure/noise.h"
+#include "measure/placement.h"
+#include "train/threads.h"
+
+typedef struct dlb_session dlb_session;
+
+/* Means over images. */
+typedef struct dlb_metrics {
+    double loss, accuracy;
+    long images;
+} dlb_metrics;
+
+typedef struct dlb_progress {
+    int epoch;       /* from 1 */
+    int step, steps; /* of the epoch; step from 1 */
+    long images;     /* of the epoch, shown so far */
+    double train_s;  /* of the epoch so far */
+    dlb_metrics train;
+} dlb_progress;
+
+/* Called after each step; non-zero asks to stop. */
+typedef int dlb_step_fn(void *arg, const dlb_progress *progress);
+
+typedef struct dlb_session_hooks {
+    dlb_step_fn *on_step;     /* may be NULL */
+    dlb_step_fn *on_evaluate; /* after each batch of an evaluation; may be NULL */
+    void *arg;
+    bool trace; /* keep a trace of every operation */
+} dlb_session_hooks;
+
+typedef struct dlb_epoch {
+    int number; /* from 1 */
+    double lr;
+    double train_s;                         /* wall time of the training window */
+    double input_s;                         /* of it: waiting for batches */
+    double forward_s, backward_s, update_s; /* of it: the pool busy with these */
+    double eval_s;                          /* wall time of the evaluation after it */
+    dlb_metrics train, test;
+} dlb_epoch;
+
+/* What a session has come to; valid at any time. */
+typedef struct dlb_outcome {
+    int epoch_count;
+    const dlb_epoch *epochs;   /* those that ended */
+    double setup_s;            /* create: start to ready for the first step */
+    double time_to_solution_s; /* sum of the training windows */
+    double time_to_target_s;   /* the same up to target_accuracy; NaN if never */
+    double eval_s;
+    long images; /* trained on */
+    long steps;
+    double flops;           /* declared, of all training so far */
+    dlb_noise_report noise; /* since create */
+    dlb_value joules;       /* over the training windows */
+} dlb_outcome;
+
+/*
+ * The workload is copied and resolved: the model's own defaults take the place of keys that were
+ * not given. `hooks` may be NULL.
+ */
+int dlb_session_create(dlb_session **session, const dlb_workload *workload,
+                       const dlb_session_hooks *hooks, dlb_error *err);
+void dlb_session_free(dlb_session *session);
+
+/* One step; begins an epoch where none is under way. DLB_DIVERGED if the loss is not finite. */
+int dlb_session_step(dlb_session *session, dlb_progress *progress, dlb_error *err);
+
+/* The rest of the epoch, then evaluation. DLB_STOPPED if a hook asks for it. */
+int dlb_session_epoch(dlb_session *session, dlb_epoch *epoch, dlb_error *err);
+
+int dlb_session_evaluate(dlb_session *session, dlb_metrics *metrics, dlb_error *err);
+
+dlb_outcome dlb_session_outcome(dlb_session *session);
+
+/* What the session works with; all stay its own. */
+const dlb_workload *dlb_session_workload(const dlb_session *session);
+const dlb_model *dlb_session_model(const dlb_session *session);
+const dlb_data *dlb_session_data(const dlb_session *session);
+const dlk_kernels *dlb_session_kernels(const dlb_session *session);
+const dlb_threads *dlb_session_threads(const dlb_session *session);
+const dlb_placement *dlb_session_placement(const dlb_session *session);
+dlb_counters *dlb_session_counters(dlb_session *session); /* NULL when none were asked for */
+dlb_graph *dlb_session_graph(dlb_session *session);
+dlb_trace *dlb_session_trace(dlb_session *session); /* NULL without one */
+const dlb_notes *dlb_session_notes(const dlb_session *session);
+int dlb_session_steps_per_epoch(const dlb_session *session);
+
+#endif

@@ -1,0 +1,30 @@
+/* Fully connected layer: y[n][out] = x[n][in] · weights[in][out] + bias[out]. */
+#ifndef DLK_DENSE_H
+#define DLK_DENSE_H
+
+#include <stddef.h>
+
+#include "dlk/team.h"
+
+typedef struct dlk_dense {
+    int n, in, out;
+} dlk_dense;
+
+typedef void dlk_dense_forward_fn(dlk_team *team, const dlk_dense *s, const float *x,
+                                  const float *weights, const float *bias, float *y);
+
+/* dx is overwritten. */
+typedef void dlk_dense_backward_data_fn(dlk_team *team, const dlk_dense *s, const float *dy,
+                                        const float *weights, float *dx);
+
+/* dweights and dbias are overwritten with sums over the batch. */
+typedef void dlk_dense_backward_weights_fn(dlk_team *team, const dlk_dense *s, const float *x,
+                                           const float *dy, float *dweights, float *dbias);
+
+/*
+ * Floats of scratch that each thread of the team needs for any of the three, with batches of up
+ * to n images; most of all families.
+ */
+size_t dlk_dense_scratch(const dlk_dense *s);
+
+#endif

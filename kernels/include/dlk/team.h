@@ -1,0 +1,63 @@
+/*
+ * A team of threads that computes one operation at a time.
+ *
+ * Kernels never create threads. They cut their work into tasks whose number and extent depend on
+ * the shape alone, never on the size of the team, and hand them to dlk_parallel. That is what
+ * makes results bit-identical for every number of threads: who computes a task may vary, what is
+ * computed may not.
+ *
+ * One thread of a team, number 0, is its leader and calls kernels; the others serve it. A team of
+ * one needs no other thread and costs nothing.
+ */
+#ifndef DLK_TEAM_H
+#define DLK_TEAM_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dlk/gate.h"
+
+/* Compute task `task` on the team's thread number `thread`. */
+typedef void dlk_task_fn(void *arg, int task, int thread);
+
+typedef struct dlk_team {
+    int size;
+    size_t scratch_floats; /* private scratch of each thread */
+    float *scratch;        /* size * scratch_floats, not owned */
+    int64_t spin_ns;       /* how long an idle thread spins before it sleeps; < 0: forever */
+
+    /* The job under way, written by the leader before it opens `round`; no fn: go home. */
+    dlk_task_fn *fn;
+    void *arg;
+    int tasks;
+    uint32_t home; /* the round that the last service ended with */
+
+    dlk_gate round;                /* counts jobs */
+    dlk_gate busy;                 /* servers that have not finished this round */
+    _Alignas(64) _Atomic int next; /* the next task to take */
+} dlk_team;
+
+/* A team of `size` threads with `scratch_floats` floats of scratch each, at `scratch`. */
+void dlk_team_init(dlk_team *team, int size, float *scratch, size_t scratch_floats,
+                   int64_t spin_ns);
+
+/* Leader: run fn for every task 0 … tasks-1 on the team and return when all are done. */
+void dlk_parallel(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg);
+
+/*
+ * Leader: let the servers return, and wait until they have. Threads may serve again only after
+ * this call has returned.
+ */
+void dlk_team_dismiss(dlk_team *team);
+
+/* Every other thread: work for the leader until it dismisses the team. */
+void dlk_team_serve(dlk_team *team, int thread);
+
+/* The private scratch of a thread of the team. */
+static inline float *dlk_scratch(const dlk_team *team, int thread)
+{
+    return team->scratch + (size_t)thread * team->scratch_floats;
+}
+
+#endif

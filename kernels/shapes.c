@@ -1,0 +1,81 @@
+#include "shapes.h"
+
+#include "loops.h"
+
+/* What a block gathers should stay in the second-level cache. */
+enum { BLOCK_FLOATS = 128 * 1024 };
+
+/* Enough for many cores, few enough that the sums of the slices stay small. */
+enum { DENSE_TASKS = 64, MAX_GROUPS = 32 };
+
+static int at_least_one(size_t value)
+{
+    return value > 1 ? (int)value : 1;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A layer with more than a small product in a single row takes blocks as large as the cache. */
+int dlk_conv2d_block_rows(const dlk_conv2d *s)
+{
+    size_t row_floats = (size_t)dlk_conv2d_ow(s) * (size_t)dlk_conv2d_patch_row(s);
+    size_t fitting = BLOCK_FLOATS / (row_floats * (size_t)dlk_conv2d_strip_rows(s, 1));
+    size_t small = DLK_SMALL_PRODUCT / (row_floats * (size_t)s->oc);
+    size_t rows = small ? smaller(small, fitting) : fitting;
+    return at_least_one(smaller(rows, (size_t)dlk_conv2d_oh(s)));
+}
+
+size_t dlk_conv2d_scratch(const dlk_conv2d *s)
+{
+    size_t rows = (size_t)dlk_conv2d_strip_rows(s, dlk_conv2d_block_rows(s));
+    size_t row_floats = (size_t)dlk_conv2d_ow(s) * (size_t)dlk_conv2d_patch_row(s);
+    return rows * row_floats + dlk_conv2d_weights(s);
+}
+
+int dlk_grad_groups(int n)
+{
+    return n < MAX_GROUPS ? n : MAX_GROUPS;
+}
+
+void dlk_grad_group(int n, int g, int *first, int *end)
+{
+    int groups = dlk_grad_groups(n);
+    *first = (int)((long long)n * g / groups);
+    *end = (int)((long long)n * (g + 1) / groups);
+}
+
+void dlk_conv2d_sum_groups(dlk_team *team, const dlk_conv2d *s, const float *partial,
+                           float *dweights, float *dbias)
+{
+    int groups = dlk_grad_groups(s->n);
+    size_t stride = dlk_conv2d_gradient(s), weights = dlk_conv2d_weights(s);
+    dlk_sum_rows(team, groups, stride, partial, weights, dweights);
+    dlk_sum_rows(team, groups, stride, partial + weights, (size_t)s->oc, dbias);
+}
+
+static int tiles(int count)
+{
+    return (count + DLK_DENSE_TILE - 1) / DLK_DENSE_TILE;
+}
+
+static int most_slices(const dlk_dense *s)
+{
+    return (s->in + DLK_DENSE_SLICE - 1) / DLK_DENSE_SLICE;
+}
+
+int dlk_dense_slices(const dlk_dense *s)
+{
+    size_t outputs = (size_t)tiles(s->n) * (size_t)tiles(s->out);
+    return at_least_one(smaller((size_t)most_slices(s), DENSE_TASKS / outputs));
+}
+
+size_t dlk_dense_scratch(const dlk_dense *s)
+{
+    if (most_slices(s) == 1)
+        return 0;
+    return smaller((size_t)most_slices(s) * (size_t)s->n * (size_t)s->out,
+                   (size_t)DENSE_TASKS * DLK_DENSE_TILE * DLK_DENSE_TILE);
+}

@@ -1,0 +1,75 @@
+#include "dlk/team.h"
+
+#include <stdbool.h>
+
+void dlk_team_init(dlk_team *team, int size, float *scratch, size_t scratch_floats, int64_t spin_ns)
+{
+    *team = (dlk_team){
+        .size = size,
+        .scratch = scratch,
+        .scratch_floats = scratch_floats,
+        .spin_ns = spin_ns,
+    };
+}
+
+static void take_tasks(dlk_team *team, int thread)
+{
+    for (;;) {
+        int task = atomic_fetch_add_explicit(&team->next, 1, memory_order_relaxed);
+        if (task >= team->tasks)
+            return;
+        team->fn(team->arg, task, thread);
+    }
+}
+
+static void open_round(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
+{
+    team->fn = fn;
+    team->arg = arg;
+    team->tasks = tasks;
+    atomic_store_explicit(&team->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&team->busy.value, (uint32_t)team->size - 1, memory_order_relaxed);
+    atomic_fetch_add(&team->round.value, 1);
+    dlk_gate_wake(&team->round);
+}
+
+static void close_round(dlk_team *team)
+{
+    for (uint32_t busy; (busy = dlk_gate_value(&team->busy)) != 0;)
+        dlk_gate_wait(&team->busy, busy, team->spin_ns);
+}
+
+void dlk_parallel(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
+{
+    if (team->size == 1 || tasks <= 1) {
+        for (int task = 0; task < tasks; task++)
+            fn(arg, task, 0);
+        return;
+    }
+    open_round(team, tasks, fn, arg);
+    take_tasks(team, 0);
+    close_round(team);
+}
+
+void dlk_team_dismiss(dlk_team *team)
+{
+    if (team->size == 1)
+        return;
+    open_round(team, 0, NULL, NULL);
+    close_round(team);
+    team->home = dlk_gate_value(&team->round);
+}
+
+void dlk_team_serve(dlk_team *team, int thread)
+{
+    for (uint32_t seen = team->home;; seen++) {
+        dlk_gate_wait(&team->round, seen, team->spin_ns);
+        bool dismissed = team->fn == NULL;
+        if (!dismissed)
+            take_tasks(team, thread);
+        if (atomic_fetch_sub(&team->busy.value, 1) == 1)
+            dlk_gate_wake(&team->busy);
+        if (dismissed)
+            return;
+    }
+}

@@ -1,0 +1,79 @@
+# shellcheck shell=bash
+# What a test of the command line needs. A test is a script test_NAME.sh that begins with
+#
+#   #!/usr/bin/env bash
+#   # what it is about
+#   # shellcheck source=tests/cli/lib.sh
+#   . "${0%/*}/lib.sh"
+#
+# and finds DLBENCH (the built program) and SOURCE (the root of the tree) set, and an empty folder of
+# its own as the current one, removed at the end. It states properties:
+#
+#   it 'refuses an unknown model and says which there are'
+#   expect_exit 2 "$DLBENCH" train --model nonsense
+#   expect_stderr 'nonsense.*keras_cnn'
+#
+# The first property that does not hold ends the test and shows what the last command printed.
+set -euo pipefail
+
+: "${DLBENCH:?the path of the built program}"
+SOURCE=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
+export SOURCE
+
+lib_folder=$(mktemp -d)
+trap 'rm -rf -- "$lib_folder"' EXIT
+mkdir "$lib_folder/cwd"
+cd -- "$lib_folder/cwd"
+property='(no property named)'
+last_command='(none)'
+touch "$lib_folder"/{stdout,stderr}
+
+it() { property=$1; }
+
+# fail MESSAGE: the property does not hold.
+fail() {
+    {
+        printf 'FAILED: %s\n  %s\n  command: %s\n' "$property" "$1" "$last_command"
+        sed 's/^/  stdout| /' "$lib_folder/stdout"
+        sed 's/^/  stderr| /' "$lib_folder/stderr"
+    } >&2
+    exit 1
+}
+
+# expect_exit CODE COMMAND…: runs the command, keeps what it prints for the expectations below.
+expect_exit() {
+    local expected=$1 status=0
+    shift
+    last_command="$*"
+    "$@" >"$lib_folder/stdout" 2>"$lib_folder/stderr" </dev/null || status=$?
+    [ "$status" -eq "$expected" ] || fail "exit status $status instead of $expected"
+}
+
+# What the last command printed, as text.
+stdout() { cat "$lib_folder/stdout"; }
+stderr() { cat "$lib_folder/stderr"; }
+
+# expect_… REGEX: some line that the last command printed matches the extended REGEX.
+expect_stdout() { grep -qE -e "$1" "$lib_folder/stdout" || fail "no line of stdout matches: $1"; }
+expect_stderr() { grep -qE -e "$1" "$lib_folder/stderr" || fail "no line of stderr matches: $1"; }
+expect_match() {
+    grep -qE -e "$1" "$lib_folder/stdout" "$lib_folder/stderr" || fail "no line matches: $1"
+}
+expect_no_match() {
+    ! grep -qE -e "$1" "$lib_folder/stdout" "$lib_folder/stderr" || fail "a line matches: $1"
+}
+
+# expect_file FILE [REGEX]: the file exists, and some line of it matches.
+expect_file() {
+    [ -f "$1" ] || fail "there is no file $1"
+    [ $# -eq 1 ] || grep -qE -e "$2" "$1" || fail "no line of $1 matches: $2"
+}
+
+# expect_equal EXPECTED ACTUAL
+expect_equal() { [ "$1" = "$2" ] || fail "'$2' instead of '$1'"; }
+
+# left_out REASON: ends the test as not run; ctest says so.
+left_out() {
+    printf 'left out: %s\n' "$1"
+    exit 77
+}

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# `dlbench summary`: the layers of a model, built in or from a file.
+# shellcheck source=tests/cli/lib.sh
+. "${0%/*}/lib.sh"
+
+for model in keras_cnn horovod_cnn; do
+    it "prints the table of $model as it always was"
+    expect_exit 0 "$DLBENCH" summary "$model"
+    stdout >actual
+    diff -u "$SOURCE/tests/golden/summary_$model.txt" actual >difference ||
+        fail "$(cat difference)"
+done
+
+it 'knows a third model that is only a file'
+cat >tiny.model <<'END'
+model  tiny
+input  28x28x1
+conv2d filters=4 kernel=5 stride=2
+relu
+flatten
+dense  units=10
+softmax
+END
+expect_exit 0 "$DLBENCH" summary ./tiny.model
+expect_stdout '^total +5,874 '
+
+it 'refuses a model that does not exist and names those that do'
+expect_exit 2 "$DLBENCH" summary lenet
+expect_stderr "no model 'lenet'; built in are .*keras_cnn"
+
+it 'shows the place of a mistake in a model file'
+sed -i 's/filters=4/filters=zero/' tiny.model
+expect_exit 2 "$DLBENCH" summary tiny.model
+expect_stderr 'tiny.model:3: filters=zero: must be 1'
+expect_stderr '^ +\^$'
+
+it 'wants exactly one model'
+expect_exit 2 "$DLBENCH" summary
+expect_exit 2 "$DLBENCH" summary keras_cnn horovod_cnn

@@ -1,0 +1,152 @@
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "graph/graph.h"
+
+enum { BATCH = 5, PIXELS = 6 * 6 * 2, CLASSES = 3 };
+
+/* Has every kind of layer but dropout, whose masks no difference quotient can see through. */
+static const char smooth_model[] = "model t\ninput 6x6x2\nconv2d filters=3 kernel=3 padding=1\n"
+                                   "relu\nmaxpool size=2\nconv2d filters=4 kernel=2\nflatten\n"
+                                   "dense units=6\nrelu\ndense units=3\nsoftmax\n";
+
+static const char dropout_model[] =
+    "model t\ninput 6x6x2\ndropout rate=0.25\nconv2d filters=3 kernel=3\ndropout2d rate=0.5\n"
+    "maxpool size=2\nrelu\ndropout rate=0.5\nflatten\ndense units=3\nsoftmax\n";
+
+typedef struct fixture {
+    dlb_model model;
+    dlb_graph *graph;
+    dlb_pool *pool;
+    float x[BATCH * PIXELS];
+    uint8_t labels[BATCH];
+    dlb_step step;
+} fixture;
+
+static void fill(float *values, size_t count, uint16_t stream, float scale)
+{
+    dlk_rng_key key = {.seed = 7, .purpose = DLK_RNG_SYNTHETIC, .stream = stream};
+    for (size_t i = 0; i < count; i++)
+        values[i] = scale * (2 * dlk_rng_uniform(&key, (uint32_t)i) - 1);
+}
+
+static void set_up(fixture *f, const char *text, dlk_family family)
+{
+    dlb_error err;
+    dlk_kernels kernels;
+    cr_assert_eq(dlb_model_parse(&f->model, "t", text, &err), 0, "%s", err.message);
+    cr_assert_eq(dlk_kernels_select(&kernels, family, DLK_ISA_AUTO, &err), 0, "%s", err.message);
+    cr_assert_eq(dlb_graph_create(&f->graph, &f->model, BATCH, &kernels, &err), 0);
+    dlb_graph_seal(f->graph);
+    dlb_pool_options options = {.threads = 2,
+                                .teams = 1,
+                                .scratch_floats = dlb_graph_scratch_floats(f->graph),
+                                .spin_ns = 1000000};
+    cr_assert_eq(dlb_pool_create(&f->pool, &options, &err), 0);
+    fill(f->x, BATCH * PIXELS, 1, 1);
+    fill(dlb_graph_parameters(f->graph), dlb_graph_size(f->graph), 2, 0.6F);
+    for (int i = 0; i < BATCH; i++)
+        f->labels[i] = (uint8_t)(i % CLASSES);
+    f->step = (dlb_step){.n = BATCH, .x = f->x, .labels = f->labels, .seed = 1};
+}
+
+static void tear_down(fixture *f)
+{
+    dlb_graph_free(f->graph);
+    dlb_pool_free(f->pool);
+    dlb_model_release(&f->model);
+}
+
+static double loss(fixture *f)
+{
+    return dlb_graph_evaluate(f->graph, f->pool, &f->step, NULL).loss_sum / f->step.n;
+}
+
+/*
+ * At a kink of ReLU or the pool the quotients from the two sides differ; the gradient then lies
+ * between them.
+ */
+static void compare_gradient(fixture *f, size_t at)
+{
+    const float h = 1e-3F;
+    float *p = dlb_graph_parameters(f->graph);
+    float kept = p[at];
+    double gradient = (double)dlb_graph_gradients(f->graph)[at];
+    double here = loss(f);
+    p[at] = kept + h;
+    double right = (loss(f) - here) / (double)h;
+    p[at] = kept - h;
+    double left = (here - loss(f)) / (double)h;
+    p[at] = kept;
+    double slack = 1e-3 + 0.02 * fabs(gradient);
+    cr_assert(gradient >= fmin(left, right) - slack && gradient <= fmax(left, right) + slack,
+              "parameter %zu: gradient %g, difference quotients %g and %g", at, gradient, left,
+              right);
+}
+
+Test(graph, gradients_of_a_whole_network_are_those_of_the_loss)
+{
+    const dlk_family families[] = {DLK_FAMILY_REF, DLK_FAMILY_BLAS};
+    for (int k = 0; k < 2; k++) {
+        fixture f;
+        set_up(&f, smooth_model, families[k]);
+        dlb_graph_train(f.graph, f.pool, &f.step, NULL);
+        for (int b = 0; b < dlb_graph_block_count(f.graph); b++) {
+            const dlb_block *block = dlb_graph_block(f.graph, b);
+            int count = block->weights + block->biases;
+            for (int i = 0; i < count; i += 1 + count / 20)
+                compare_gradient(&f, block->offset + (size_t)i);
+        }
+        tear_down(&f);
+    }
+}
+
+Test(graph, a_smaller_last_batch_is_averaged_over_its_own_images)
+{
+    fixture f;
+    set_up(&f, smooth_model, DLK_FAMILY_REF);
+    f.step.n = 2;
+    dlb_graph_train(f.graph, f.pool, &f.step, NULL);
+    const dlb_block *last = dlb_graph_block(f.graph, dlb_graph_block_count(f.graph) - 1);
+    compare_gradient(&f, last->offset);
+    tear_down(&f);
+}
+
+Test(graph, dropout_changes_training_with_the_step_and_evaluation_never)
+{
+    fixture f;
+    set_up(&f, dropout_model, DLK_FAMILY_REF);
+    double first = dlb_graph_train(f.graph, f.pool, &f.step, NULL).loss_sum;
+    double evaluated = loss(&f);
+    double again = dlb_graph_train(f.graph, f.pool, &f.step, NULL).loss_sum;
+    f.step.step = 1;
+    double other = dlb_graph_train(f.graph, f.pool, &f.step, NULL).loss_sum;
+    cr_assert_eq(first, again);
+    cr_assert_neq(first, other);
+    cr_assert_eq(evaluated, loss(&f));
+    tear_down(&f);
+}
+
+Test(graph, evaluation_without_dropout_is_the_network_without_its_dropout_layers)
+{
+    static const char bare[] = "model t\ninput 6x6x2\nconv2d filters=3 kernel=3\n"
+                               "maxpool size=2\nrelu\nflatten\ndense units=3\nsoftmax\n";
+    fixture with, without;
+    set_up(&with, dropout_model, DLK_FAMILY_REF);
+    set_up(&without, bare, DLK_FAMILY_REF);
+    cr_assert_eq(loss(&with), loss(&without));
+    tear_down(&with);
+    tear_down(&without);
+}
+
+Test(graph, a_value_that_is_not_finite_reaches_the_loss)
+{
+    const float bad[] = {NAN, INFINITY, -INFINITY};
+    for (int i = 0; i < 3; i++) {
+        fixture f;
+        set_up(&f, smooth_model, DLK_FAMILY_BLAS);
+        dlb_graph_parameters(f.graph)[0] = bad[i];
+        cr_assert_not(isfinite(loss(&f)));
+        tear_down(&f);
+    }
+}
