@@ -208,7 +208,7 @@ static int read_array(dlb_idx *idx, int items, const input *in)
 
 static int read_items(dlb_idx *idx, int fd, const char *name, int items, dlb_error *err)
 {
-    dlb_error ignored;
+    dlb_error ignored = {0};
     input in = {.file = gzdopen(fd, "rb"), .name = name, .err = err ? err : &ignored};
     if (!in.file) {
         close(fd);

@@ -5,6 +5,11 @@
 #include "graph/node.h"
 #include "graph/shape.h"
 
+typedef struct buffer {
+    size_t bytes; /* 0: an operand that lies in another buffer */
+    void *memory;
+} buffer;
+
 struct dlb_graph {
     const dlb_model *model;
     dlk_kernels kernels;
@@ -13,28 +18,66 @@ struct dlb_graph {
     dlb_node *nodes; /* one a layer */
     int block_count;
     dlb_block *blocks;
-    size_t size; /* floats of the flat arrays */
-    float *parameters, *gradients;
+    size_t size;               /* floats of the flat arrays */
+    int parameters, gradients; /* the buffers of the flat arrays */
     size_t scratch_floats;
-    int buffer_count;    /* operand numbers given out */
-    size_t memory_count; /* what the nodes point into */
-    size_t memory_capacity;
-    void **memory;
+    int buffer_count;
+    size_t buffer_capacity;
+    buffer *buffers;
     dlb_program train, evaluate;
 };
 
 /* Parameters of a layer begin on a cache line. */
 enum { BLOCK_ALIGNMENT = DLB_CACHE_LINE / (int)sizeof(float) };
 
-static void *plan(dlb_graph *g, size_t count, size_t size)
+enum { NO_BUFFER = -1 };
+
+/* ---- Buffers: planned first, then allocated together ---- */
+
+static int plan(dlb_graph *g, size_t bytes)
 {
-    g->memory = dlb_grow(g->memory, &g->memory_capacity, g->memory_count + 1, sizeof *g->memory);
-    return g->memory[g->memory_count++] = dlb_alloc(count, size);
+    g->buffers =
+        dlb_grow(g->buffers, &g->buffer_capacity, (size_t)g->buffer_count + 1, sizeof *g->buffers);
+    g->buffers[g->buffer_count].bytes = bytes;
+    return g->buffer_count++;
 }
 
-static float *plan_tensor(dlb_graph *g, dlb_shape shape)
+static int plan_floats(dlb_graph *g, size_t count)
 {
-    return plan(g, (size_t)g->batch * (size_t)dlb_shape_size(shape), sizeof(float));
+    return plan(g, count * sizeof(float));
+}
+
+static int plan_tensor(dlb_graph *g, dlb_shape shape)
+{
+    return plan_floats(g, (size_t)g->batch * (size_t)dlb_shape_size(shape));
+}
+
+static size_t planned_bytes(const dlb_graph *g)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < g->buffer_count; i++)
+        bytes += g->buffers[i].bytes;
+    return bytes;
+}
+
+static int allocate(dlb_graph *g, size_t limit, dlb_error *err)
+{
+    size_t bytes = planned_bytes(g);
+    bool fits = limit == 0 || bytes <= limit;
+    for (int i = 0; i < g->buffer_count && fits; i++)
+        if (g->buffers[i].bytes)
+            fits = (g->buffers[i].memory = dlb_try_alloc(g->buffers[i].bytes, 1)) != NULL;
+    if (fits)
+        return 0;
+    return dlb_fail(err, DLB_BAD_INPUT,
+                    "%s with batch = %d needs %.1f GB of memory, which is more than there is; take "
+                    "a smaller batch",
+                    g->model->name, g->batch, 1e-9 * (double)bytes);
+}
+
+static void *memory_of(const dlb_graph *g, int index)
+{
+    return index == NO_BUFFER ? NULL : g->buffers[index].memory;
 }
 
 /* ---- Parameters ---- */
@@ -58,24 +101,14 @@ static void plan_blocks(dlb_graph *g)
                          .offset = g->size,
                          .weights = layer->weights,
                          .biases = layer->biases,
-                         .parameter_buffer = g->buffer_count++,
-                         .gradient_buffer = g->buffer_count++};
+                         .parameter_buffer = plan(g, 0),
+                         .gradient_buffer = plan(g, 0)};
         fans(layer, &b->fan_in, &b->fan_out);
         size_t count = (size_t)layer->weights + (size_t)layer->biases;
         g->size += (count + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
     }
-    g->parameters = plan(g, g->size, sizeof(float));
-    g->gradients = plan(g, g->size, sizeof(float));
-}
-
-static void attach_block(dlb_graph *g, dlb_node *node, const dlb_block *block)
-{
-    node->weights = g->parameters + block->offset;
-    node->bias = node->weights + block->weights;
-    node->dweights = g->gradients + block->offset;
-    node->dbias = node->dweights + block->weights;
-    node->parameter_buffer = block->parameter_buffer;
-    node->gradient_buffer = block->gradient_buffer;
+    g->parameters = plan_floats(g, g->size);
+    g->gradients = plan_floats(g, g->size);
 }
 
 /* ---- Values and gradients ---- */
@@ -91,20 +124,21 @@ static bool works_in_place(const dlb_layer *layer)
            layer->kind == DLB_FLATTEN;
 }
 
+/* The batch is not ours to change; flatten does not change it. */
+static bool may_overwrite_input(const dlb_node *node)
+{
+    return node->x_buffer != NO_BUFFER || node->layer->kind == DLB_FLATTEN;
+}
+
 static void plan_values(dlb_graph *g, dlb_node *node, const dlb_node *before)
 {
-    node->x = before ? before->y : NULL;
-    node->x_buffer = before ? before->y_buffer : -1;
+    node->x_buffer = before ? before->y_buffer : NO_BUFFER;
     if (node->layer->kind == DLB_SOFTMAX)
         return;
-    bool keep_input = !node->x && node->layer->kind != DLB_FLATTEN; /* the batch is not ours */
-    if (works_in_place(node->layer) && !keep_input) {
-        node->y = node->x;
+    if (works_in_place(node->layer) && may_overwrite_input(node))
         node->y_buffer = node->x_buffer;
-    } else {
-        node->y = plan_tensor(g, node->layer->out);
-        node->y_buffer = g->buffer_count++;
-    }
+    else
+        node->y_buffer = plan_tensor(g, node->layer->out);
 }
 
 /* From the last layer down: dy is what the layer above calls dx. */
@@ -113,19 +147,12 @@ static void plan_gradients(dlb_graph *g)
     int first = dlb_model_first_trained(g->model);
     for (int i = g->node_count - 1; i >= first; i--) {
         dlb_node *node = &g->nodes[i];
-        if (i + 1 < g->node_count) {
-            node->dy = g->nodes[i + 1].dx;
+        if (i + 1 < g->node_count)
             node->dy_buffer = g->nodes[i + 1].dx_buffer;
-        }
         if (i == first)
             break;
-        if (works_in_place(node->layer)) {
-            node->dx = node->dy;
-            node->dx_buffer = node->dy_buffer;
-        } else {
-            node->dx = plan_tensor(g, node->layer->in);
-            node->dx_buffer = g->buffer_count++;
-        }
+        node->dx_buffer =
+            works_in_place(node->layer) ? node->dy_buffer : plan_tensor(g, node->layer->in);
     }
 }
 
@@ -139,46 +166,71 @@ static void plan_extras(dlb_graph *g, dlb_node *node)
 {
     const dlb_layer *layer = node->layer;
     size_t batch = (size_t)g->batch;
+    dlk_conv2d conv2d = dlb_layer_conv2d(layer, g->batch);
+    dlk_dense dense = dlb_layer_dense(layer, g->batch);
     if (layer->kind == DLB_CONV2D) {
         size_t groups = (size_t)dlk_grad_groups(g->batch);
-        dlk_conv2d s = dlb_layer_conv2d(layer, g->batch);
-        reserve_scratch(g, dlk_conv2d_scratch(&s));
-        node->partial =
-            plan(g, groups * ((size_t)layer->weights + (size_t)layer->biases), sizeof(float));
+        reserve_scratch(g, dlk_conv2d_scratch(&conv2d));
+        node->partial_buffer =
+            plan_floats(g, groups * ((size_t)layer->weights + (size_t)layer->biases));
     }
-    if (layer->kind == DLB_DENSE) {
-        dlk_dense s = dlb_layer_dense(layer, g->batch);
-        reserve_scratch(g, dlk_dense_scratch(&s));
-    }
-    if (layer->kind == DLB_MAXPOOL) {
-        node->winner = plan(g, batch * (size_t)dlb_shape_size(layer->out), 1);
-        node->winner_buffer = g->buffer_count++;
-    }
+    if (layer->kind == DLB_DENSE)
+        reserve_scratch(g, dlk_dense_scratch(&dense));
+    if (layer->kind == DLB_MAXPOOL)
+        node->winner_buffer = plan(g, batch * (size_t)dlb_shape_size(layer->out));
     if (layer->kind == DLB_SOFTMAX)
-        node->losses = plan(g, batch, sizeof(float));
+        node->losses_buffer = plan_floats(g, batch);
 }
 
 static void plan_nodes(dlb_graph *g)
 {
     g->nodes = dlb_alloc((size_t)g->node_count, sizeof *g->nodes);
-    int block = 0;
     for (int i = 0; i < g->node_count; i++) {
         dlb_node *node = &g->nodes[i];
         *node = (dlb_node){.layer = &g->model->layers[i],
                            .index = i,
-                           .x_buffer = -1,
-                           .y_buffer = -1,
-                           .dx_buffer = -1,
-                           .dy_buffer = -1,
-                           .parameter_buffer = -1,
-                           .gradient_buffer = -1,
-                           .winner_buffer = -1};
-        if (node->layer->weights)
-            attach_block(g, node, &g->blocks[block++]);
+                           .x_buffer = NO_BUFFER,
+                           .y_buffer = NO_BUFFER,
+                           .dx_buffer = NO_BUFFER,
+                           .dy_buffer = NO_BUFFER,
+                           .parameter_buffer = NO_BUFFER,
+                           .gradient_buffer = NO_BUFFER,
+                           .winner_buffer = NO_BUFFER,
+                           .partial_buffer = NO_BUFFER,
+                           .losses_buffer = NO_BUFFER};
         plan_values(g, node, i ? node - 1 : NULL);
         plan_extras(g, node);
     }
     plan_gradients(g);
+}
+
+/* ---- From planned to real ---- */
+
+static void bind_block(dlb_graph *g, dlb_node *node, const dlb_block *block)
+{
+    node->weights = dlb_graph_parameters(g) + block->offset;
+    node->bias = node->weights + block->weights;
+    node->dweights = dlb_graph_gradients(g) + block->offset;
+    node->dbias = node->dweights + block->weights;
+    node->parameter_buffer = block->parameter_buffer;
+    node->gradient_buffer = block->gradient_buffer;
+}
+
+static void bind_nodes(dlb_graph *g)
+{
+    int block = 0;
+    for (int i = 0; i < g->node_count; i++) {
+        dlb_node *node = &g->nodes[i];
+        node->x = memory_of(g, node->x_buffer);
+        node->y = memory_of(g, node->y_buffer);
+        node->dx = memory_of(g, node->dx_buffer);
+        node->dy = memory_of(g, node->dy_buffer);
+        node->partial = memory_of(g, node->partial_buffer);
+        node->winner = memory_of(g, node->winner_buffer);
+        node->losses = memory_of(g, node->losses_buffer);
+        if (node->layer->weights)
+            bind_block(g, node, &g->blocks[block++]);
+    }
 }
 
 /* ---- Programs ---- */
@@ -205,16 +257,8 @@ static void write_programs(dlb_graph *g)
 }
 
 int dlb_graph_create(dlb_graph **created, const dlb_model *model, int batch,
-                     const dlk_kernels *kernels, dlb_error *err)
+                     const dlk_kernels *kernels, size_t memory_limit, dlb_error *err)
 {
-    for (int i = 0; i < model->layer_count; i++) {
-        long long floats = (long long)batch * dlb_shape_size(model->layers[i].out);
-        if (floats > 1LL << 31)
-            return dlb_fail(err, DLB_BAD_INPUT,
-                            "batch = %d needs %lld numbers for the output of %s; take a smaller "
-                            "batch",
-                            batch, floats, model->layers[i].name);
-    }
     dlb_graph *g = dlb_alloc(1, sizeof *g);
     g->model = model;
     g->kernels = *kernels;
@@ -224,6 +268,12 @@ int dlb_graph_create(dlb_graph **created, const dlb_model *model, int batch,
     dlb_program_init(&g->evaluate);
     plan_blocks(g);
     plan_nodes(g);
+    int status = allocate(g, memory_limit, err);
+    if (status < 0) {
+        dlb_graph_free(g);
+        return status;
+    }
+    bind_nodes(g);
     write_programs(g);
     *created = g;
     return 0;
@@ -235,9 +285,9 @@ void dlb_graph_free(dlb_graph *g)
         return;
     dlb_program_release(&g->evaluate);
     dlb_program_release(&g->train);
-    for (size_t i = 0; i < g->memory_count; i++)
-        free(g->memory[i]);
-    free(g->memory);
+    for (int i = 0; i < g->buffer_count; i++)
+        free(g->buffers[i].memory);
+    free(g->buffers);
     free(g->nodes);
     free(g->blocks);
     free(g);
@@ -257,12 +307,12 @@ size_t dlb_graph_size(const dlb_graph *graph)
 
 float *dlb_graph_parameters(dlb_graph *graph)
 {
-    return graph->parameters;
+    return memory_of(graph, graph->parameters);
 }
 
 float *dlb_graph_gradients(dlb_graph *graph)
 {
-    return graph->gradients;
+    return memory_of(graph, graph->gradients);
 }
 
 int dlb_graph_block_count(const dlb_graph *graph)

@@ -32,9 +32,12 @@ typedef struct dlb_step {
     uint32_t seed, epoch, step, worker;
 } dlb_step;
 
-/* The model must outlive the graph. Kernels are copied. `batch` is the largest n of a step. */
+/*
+ * The model must outlive the graph. Kernels are copied. `batch` is the largest n of a step. Buffers
+ * of more than memory_limit bytes in all are refused before any is allocated; 0: no limit.
+ */
 int dlb_graph_create(dlb_graph **graph, const dlb_model *model, int batch,
-                     const dlk_kernels *kernels, dlb_error *err);
+                     const dlk_kernels *kernels, size_t memory_limit, dlb_error *err);
 void dlb_graph_free(dlb_graph *graph);
 
 /* Scratch that a thread of the pool needs. */

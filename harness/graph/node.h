@@ -26,7 +26,7 @@ typedef struct dlb_node {
 
     /* The same as operands. */
     int x_buffer, y_buffer, dx_buffer, dy_buffer;
-    int parameter_buffer, gradient_buffer, winner_buffer;
+    int parameter_buffer, gradient_buffer, partial_buffer, winner_buffer, losses_buffer;
 } dlb_node;
 
 void dlb_node_add_forward(dlb_node *node, dlb_program *program);

@@ -5,7 +5,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static volatile double sink; /* keeps the results, so that nothing is optimised away */
+/* Uses a result, so that computing it is not optimised away. */
+static void keep(double result)
+{
+    volatile double kept = result;
+    (void)kept;
+}
+
+
 
 /* Single and double precision, with a branch that depends on a random bit. */
 static void compute(void)
@@ -20,7 +27,7 @@ static void compute(void)
         else
             twice = twice * 0.999 + 0.25;
     }
-    sink = twice + (double)single;
+    keep(twice + (double)single);
 }
 
 /* Fresh memory, larger than the caches of a core, written and read across its pages. */
@@ -37,7 +44,7 @@ static void touch_memory(void)
     for (size_t i = 0, at = 0; i < BYTES / LINE; i++, at = (at + STRIDE) % BYTES)
         sum += memory[at];
     munmap(memory, BYTES);
-    sink = sum;
+    keep(sum);
 }
 
 /* Run on each of two CPUs in turn if the mask has two; the mask is restored. */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "graph/cost.h"
+#include "measure/memory.h"
 #include "train/init.h"
 #include "train/session_state.h"
 
@@ -114,7 +115,7 @@ static int create_network(dlb_session *s, dlb_error *err)
     int largest =
         s->data.train.count > s->data.test.count ? s->data.train.count : s->data.test.count;
     int batch = w->batch < largest ? (int)w->batch : largest;
-    int status = dlb_graph_create(&s->graph, &s->model, batch, &s->kernels, err);
+    int status = dlb_graph_create(&s->graph, &s->model, batch, &s->kernels, dlb_memory_free(), err);
     if (status < 0)
         return status;
     s->optimizer = dlb_optimizer_create(s->graph, &s->kernels, w);

@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 /* Large enough for readers to be in the middle of a batch when an epoch is abandoned. */
@@ -145,14 +146,14 @@ Test(loader, every_place_is_about_equally_likely)
 {
     enum { EPOCHS = 2000 };
     dlb_loader *loader = create(options(0));
-    int first_half = 0;
+    int lower_half = 0;
     for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
         dlb_loader_begin_epoch(loader, epoch);
-        first_half += dlb_loader_next(loader)->indices[0] < IMAGES / 2;
+        lower_half += dlb_loader_next(loader)->indices[0] < IMAGES / 2;
     }
     dlb_loader_free(loader);
-    /* Six standard deviations of a binomial distribution. */
-    cr_assert_float_eq(first_half, EPOCHS * (IMAGES / 2) / (double)IMAGES, 135);
+    /* 51 of 103 images, give or take six standard deviations of a binomial distribution. */
+    cr_assert_float_eq(lower_half, EPOCHS * 51. / 103, 135);
 }
 
 Test(loader, without_shuffle_images_come_in_their_order)
@@ -255,6 +256,29 @@ Test(loader, an_epoch_can_be_abandoned_for_another_at_any_step)
         }
         dlb_loader_free(loader);
     }
+}
+
+static void wait_ns(int64_t duration)
+{
+    for (int64_t end = dlb_clock_ns() + duration; dlb_clock_ns() < end;)
+        ;
+}
+
+Test(loader, nothing_of_an_epoch_abandoned_at_any_moment_is_seen_in_the_next)
+{
+    uint32_t expected[IMAGES] = {0};
+    order_of(options(0), 9, expected);
+    dlb_loader *loader = create(options(3));
+    for (int round = 0; round < 2000; round++) {
+        dlb_loader_begin_epoch(loader, 0);
+        wait_ns(round % 100 * 1000);
+        dlb_loader_begin_epoch(loader, 9);
+        const dlb_batch *batch = dlb_loader_next(loader);
+        cr_assert_eq(batch->step, 0);
+        for (int i = 0; i < batch->count; i++)
+            cr_assert(shows(batch->x + i * PIXELS, set.images + expected[i] * PIXELS));
+    }
+    dlb_loader_free(loader);
 }
 
 Test(loader, can_be_freed_at_any_step)

@@ -36,7 +36,7 @@ static void set_up(fixture *f, const char *text, dlk_family family)
     dlk_kernels kernels;
     cr_assert_eq(dlb_model_parse(&f->model, "t", text, &err), 0, "%s", err.message);
     cr_assert_eq(dlk_kernels_select(&kernels, family, DLK_ISA_AUTO, &err), 0, "%s", err.message);
-    cr_assert_eq(dlb_graph_create(&f->graph, &f->model, BATCH, &kernels, &err), 0);
+    cr_assert_eq(dlb_graph_create(&f->graph, &f->model, BATCH, &kernels, 0, &err), 0);
     dlb_graph_seal(f->graph);
     dlb_pool_options options = {.threads = 2,
                                 .teams = 1,
@@ -149,4 +149,17 @@ Test(graph, a_value_that_is_not_finite_reaches_the_loss)
         cr_assert_not(isfinite(loss(&f)));
         tear_down(&f);
     }
+}
+
+Test(graph, more_memory_than_there_is_is_refused_with_the_amount)
+{
+    dlb_model model;
+    dlk_kernels kernels;
+    dlb_error err;
+    dlb_graph *graph = NULL;
+    cr_assert_eq(dlb_model_load(&model, "keras_cnn", &err), 0);
+    cr_assert_eq(dlk_kernels_select(&kernels, DLK_FAMILY_REF, DLK_ISA_AUTO, &err), 0);
+    cr_assert_eq(dlb_graph_create(&graph, &model, 65536, &kernels, 1 << 30, &err), DLB_BAD_INPUT);
+    cr_assert(strstr(err.message, "GB of memory") && strstr(err.message, "smaller batch"));
+    dlb_model_release(&model);
 }

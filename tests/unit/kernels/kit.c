@@ -1,0 +1,153 @@
+#include "kit.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <pthread.h>
+
+#include "base/mem.h"
+
+enum { CANARIES = 16 };
+static const float CANARY = 12345.0F;
+
+typedef struct server {
+    dlk_team *team;
+    int thread;
+    pthread_t id;
+} server;
+
+struct kit_team {
+    dlk_team team;
+    float *scratch; /* of all threads, with canaries behind */
+    server *servers;
+};
+
+dlk_kernels kit_kernels(dlk_family family)
+{
+    dlk_kernels kernels;
+    dlb_error err;
+    cr_assert(dlk_kernels_select(&kernels, family, DLK_ISA_AUTO, &err) == 0, "%s", err.message);
+    return kernels;
+}
+
+static void *serve(void *arg)
+{
+    const server *s = arg;
+    dlk_team_serve(s->team, s->thread);
+    return NULL;
+}
+
+kit_team *kit_team_start(int size, size_t scratch_floats)
+{
+    kit_team *k = dlb_alloc(1, sizeof *k);
+    size_t all = (size_t)size * scratch_floats;
+    k->scratch = dlb_alloc(all + CANARIES, sizeof *k->scratch);
+    for (size_t i = all; i < all + CANARIES; i++)
+        k->scratch[i] = CANARY;
+    dlk_team_init(&k->team, size, k->scratch, scratch_floats, 1000000);
+    k->servers = dlb_alloc((size_t)size, sizeof *k->servers);
+    for (int i = 1; i < size; i++) {
+        k->servers[i] = (server){.team = &k->team, .thread = i};
+        cr_assert(pthread_create(&k->servers[i].id, NULL, serve, &k->servers[i]) == 0);
+    }
+    return k;
+}
+
+dlk_team *kit_team_of(kit_team *k)
+{
+    return &k->team;
+}
+
+void kit_team_stop(kit_team *k)
+{
+    dlk_team_dismiss(&k->team);
+    for (int i = 1; i < k->team.size; i++)
+        pthread_join(k->servers[i].id, NULL);
+    size_t all = (size_t)k->team.size * k->team.scratch_floats;
+    for (size_t i = all; i < all + CANARIES; i++)
+        cr_assert(k->scratch[i] == CANARY, "a kernel wrote beyond its scratch");
+    free(k->servers);
+    free(k->scratch);
+    free(k);
+}
+
+static dlk_rng_key key_of(uint32_t seed)
+{
+    return (dlk_rng_key){.seed = seed, .purpose = DLK_RNG_SYNTHETIC};
+}
+
+float *kit_uniform(size_t count, uint32_t seed)
+{
+    float *numbers = kit_zeros(count);
+    dlk_rng_key key = key_of(seed);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = 2.0F * dlk_rng_uniform(&key, (uint32_t)i) - 1.0F;
+    return numbers;
+}
+
+float *kit_integers(size_t count, uint32_t seed)
+{
+    float *numbers = kit_zeros(count);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (float)kit_pick(seed, (uint32_t)i, -4, 4);
+    return numbers;
+}
+
+float *kit_zeros(size_t count)
+{
+    return dlb_alloc(count, sizeof(float));
+}
+
+int kit_pick(uint32_t seed, uint32_t index, int low, int high)
+{
+    dlk_rng_key key = key_of(seed);
+    return low + (int)dlk_rng_below(&key, index, (uint32_t)(high - low + 1));
+}
+
+double kit_dot(size_t count, const float *a, const float *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (double)a[i] * (double)b[i];
+    return sum;
+}
+
+void kit_expect_equal(size_t count, const float *got, const float *want, const char *what,
+                      uint32_t seed)
+{
+    for (size_t i = 0; i < count; i++)
+        cr_assert(got[i] == want[i], "%s, seed %u: element %zu of %zu is %g instead of %g", what,
+                  seed, i, count, (double)got[i], (double)want[i]);
+}
+
+void kit_expect_close(size_t count, const float *got, const float *want, double tolerance,
+                      const char *what, uint32_t seed)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs((double)want[i]));
+    for (size_t i = 0; i < count; i++)
+        cr_assert(fabs((double)got[i] - (double)want[i]) <= tolerance * largest,
+                  "%s, seed %u: element %zu of %zu is %g instead of %g", what, seed, i, count,
+                  (double)got[i], (double)want[i]);
+}
+
+static double central_difference(float *at, float step, kit_value_fn *value, void *context)
+{
+    float here = *at;
+    *at = here + step;
+    double above = value(context);
+    *at = here - step;
+    double below = value(context);
+    *at = here;
+    return (above - below) / (2.0 * (double)step);
+}
+
+void kit_expect_gradient(size_t count, float *at, const float *gradient, float step,
+                         double tolerance, kit_value_fn *value, void *context, const char *what)
+{
+    float *differences = kit_zeros(count);
+    for (size_t i = 0; i < count; i++)
+        differences[i] = (float)central_difference(at + i, step, value, context);
+    kit_expect_close(count, gradient, differences, tolerance, what, 0);
+    free(differences);
+}

@@ -1,0 +1,159 @@
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "kit.h"
+
+static const dlk_rng_key KEY = {.seed = 7, .purpose = DLK_RNG_DROPOUT, .stream = 2, .step = 11};
+
+typedef struct dropout {
+    dlk_dropout s;
+    size_t count;
+    float *x, *y;
+    dlk_kernels kernels;
+    kit_team *team;
+} dropout;
+
+static dropout dropout_make(dlk_dropout s)
+{
+    dropout d = {.s = s, .kernels = kit_kernels(DLK_FAMILY_AUTO), .team = kit_team_start(1, 0)};
+    d.count = (size_t)(s.n * s.pixels * s.c);
+    d.x = kit_zeros(d.count);
+    d.y = kit_uniform(d.count, 1); /* to be overwritten */
+    for (size_t i = 0; i < d.count; i++)
+        d.x[i] = 1.0F + (float)(i % 3);
+    return d;
+}
+
+static void dropout_free(dropout *d)
+{
+    free(d->y);
+    free(d->x);
+    kit_team_stop(d->team);
+}
+
+static void drop(dropout *d, const dlk_rng_key *key)
+{
+    d->kernels.dropout_forward(kit_team_of(d->team), &d->s, key, d->x, d->y);
+}
+
+/* The decision as the header defines it. */
+static bool kept(const dlk_rng_key *key, size_t decision, float rate)
+{
+    uint32_t words[4];
+    dlk_rng_block(key, (uint32_t)(decision / 8), words);
+    uint32_t word = words[decision % 8 / 2] >> (decision % 2 * 16) & 0xffff;
+    return (double)word >= (double)rate * 65536.0;
+}
+
+static void expect_decisions(dlk_dropout s)
+{
+    dropout d = dropout_make(s);
+    drop(&d, &KEY);
+    for (size_t i = 0; i < d.count; i++) {
+        size_t c = (size_t)s.c, channel = i % c, image = i / c / (size_t)s.pixels;
+        size_t decision = s.planes ? image * c + channel : i;
+        float want = kept(&KEY, decision, s.rate) ? d.x[i] / (1.0F - s.rate) : 0.0F;
+        cr_assert(fabsf(d.y[i] - want) <= 1e-6F * want, "element %zu", i);
+    }
+    dropout_free(&d);
+}
+
+Test(dropout, an_element_is_kept_as_its_number_says)
+{
+    expect_decisions((dlk_dropout){.n = 3, .pixels = 1, .c = 9216, .rate = 0.25F});
+    expect_decisions((dlk_dropout){.n = 5, .pixels = 3, .c = 7, .rate = 0.3F});
+    expect_decisions((dlk_dropout){.n = 1, .pixels = 1, .c = 1, .rate = 0.999F});
+}
+
+Test(dropout, a_plane_is_kept_or_dropped_as_a_whole)
+{
+    expect_decisions((dlk_dropout){.n = 6, .pixels = 64, .c = 20, .rate = 0.5F, .planes = 1});
+    expect_decisions((dlk_dropout){.n = 2, .pixels = 5, .c = 131, .rate = 0.1F, .planes = 1});
+}
+
+static double kept_fraction(const dropout *d)
+{
+    double kept_count = 0;
+    for (size_t i = 0; i < d->count; i++)
+        kept_count += d->y[i] != 0.0F;
+    return kept_count / (double)d->count;
+}
+
+Test(dropout, drops_the_share_it_was_told)
+{
+    float rates[] = {0.0F, 0.1F, 0.25F, 0.5F, 0.9F};
+    for (int i = 0; i < 5; i++) {
+        dropout d = dropout_make((dlk_dropout){.n = 1, .pixels = 1, .c = 100000, .rate = rates[i]});
+        drop(&d, &KEY);
+        double keep = 1.0 - (double)rates[i], sigma = sqrt(keep * (1 - keep) / 100000);
+        cr_assert(fabs(kept_fraction(&d) - keep) <= 4 * sigma, "rate %g", (double)rates[i]);
+        dropout_free(&d);
+    }
+}
+
+Test(dropout, a_rate_of_zero_changes_nothing)
+{
+    dropout d = dropout_make((dlk_dropout){.n = 2, .pixels = 4, .c = 33, .rate = 0.0F});
+    drop(&d, &KEY);
+    kit_expect_equal(d.count, d.y, d.x, "y", 0);
+    dropout_free(&d);
+}
+
+Test(dropout, backward_drops_what_forward_dropped)
+{
+    for (int planes = 0; planes < 2; planes++) {
+        dlk_dropout s = {.n = 4, .pixels = 9, .c = 19, .rate = 0.4F, .planes = planes};
+        dropout d = dropout_make(s);
+        float *dx = kit_zeros(d.count);
+        drop(&d, &KEY);
+        d.kernels.dropout_backward(kit_team_of(d.team), &s, &KEY, d.x, dx);
+        kit_expect_equal(d.count, dx, d.y, "dx", 0);
+        free(dx);
+        dropout_free(&d);
+    }
+}
+
+Test(dropout, works_in_place)
+{
+    for (int planes = 0; planes < 2; planes++) {
+        dlk_dropout s = {.n = 3, .pixels = 50, .c = 131, .rate = 0.5F, .planes = planes};
+        dropout d = dropout_make(s);
+        drop(&d, &KEY);
+        d.kernels.dropout_forward(kit_team_of(d.team), &s, &KEY, d.x, d.x);
+        kit_expect_equal(d.count, d.x, d.y, "in place", 0);
+        dropout_free(&d);
+    }
+}
+
+Test(dropout, what_is_dropped_is_zero_whatever_it_was)
+{
+    dropout d = dropout_make((dlk_dropout){.n = 1, .pixels = 10, .c = 10, .rate = 0.5F});
+    for (d.s.planes = 0; d.s.planes < 2; d.s.planes++) {
+        for (size_t i = 0; i < d.count; i++)
+            d.x[i] = i % 2 ? INFINITY : NAN;
+        drop(&d, &KEY);
+        for (size_t i = 0; i < d.count; i++)
+            cr_assert(!isfinite(d.y[i]) || d.y[i] == 0.0F);
+        cr_assert(kept_fraction(&d) > 0.2 && kept_fraction(&d) < 0.8);
+    }
+    dropout_free(&d);
+}
+
+Test(dropout, every_step_and_worker_has_masks_of_its_own)
+{
+    dropout d = dropout_make((dlk_dropout){.n = 1, .pixels = 1, .c = 1000, .rate = 0.5F});
+    float *first = kit_zeros(d.count);
+    drop(&d, &KEY);
+    memcpy(first, d.y, d.count * sizeof *first);
+    dlk_rng_key keys[] = {KEY, KEY, KEY, KEY, KEY};
+    keys[0].step++, keys[1].worker++, keys[2].epoch++, keys[3].stream++, keys[4].seed++;
+    for (int k = 0; k < 5; k++) {
+        drop(&d, &keys[k]);
+        int equal = 0;
+        for (size_t i = 0; i < d.count; i++)
+            equal += (d.y[i] != 0) == (first[i] != 0);
+        cr_assert(equal > 400 && equal < 600, "key %d: %d of 1000 decisions equal", k, equal);
+    }
+    free(first);
+    dropout_free(&d);
+}
