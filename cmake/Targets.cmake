@@ -10,7 +10,7 @@ target_compile_features(dlb_flags INTERFACE c_std_17)
 target_compile_definitions(dlb_flags INTERFACE _GNU_SOURCE DLB_VERSION="${PROJECT_VERSION}")
 target_compile_options(dlb_flags INTERFACE
     -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-    -Wpointer-arith -Wwrite-strings -Wundef -Wno-unknown-warning-option
+    -Wpointer-arith -Wwrite-strings -Wundef
     -fno-math-errno -fno-trapping-math -fvisibility=hidden
     -include ${PROJECT_SOURCE_DIR}/harness/base/banned.h)
 target_include_directories(dlb_flags INTERFACE

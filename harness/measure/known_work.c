@@ -12,8 +12,6 @@ static void keep(double result)
     (void)kept;
 }
 
-
-
 /* Single and double precision, with a branch that depends on a random bit. */
 static void compute(void)
 {

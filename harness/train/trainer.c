@@ -3,9 +3,11 @@
 #include "base/mem.h"
 #include "train/session.h"
 
-_Static_assert(DLBENCH_FAIL == DLB_FAIL && DLBENCH_BAD_INPUT == DLB_BAD_INPUT &&
-                   DLBENCH_DIVERGED == DLB_DIVERGED && DLBENCH_STOPPED == DLB_STOPPED,
-               "the public codes are the internal ones");
+/* The public codes are the internal ones. */
+_Static_assert((int)DLBENCH_FAIL == (int)DLB_FAIL, "fail");
+_Static_assert((int)DLBENCH_BAD_INPUT == (int)DLB_BAD_INPUT, "bad input");
+_Static_assert((int)DLBENCH_DIVERGED == (int)DLB_DIVERGED, "diverged");
+_Static_assert((int)DLBENCH_STOPPED == (int)DLB_STOPPED, "stopped");
 
 struct dlbench_trainer {
     dlb_workload workload;

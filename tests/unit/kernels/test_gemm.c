@@ -89,7 +89,7 @@ Test(gemm, multiplies_with_avx512)
     expect_products(DLK_ISA_AVX512);
 }
 
-enum { M = 96, N = 64, K = 128, ROUNDS = 1500, THREADS = 4 };
+enum { M = 24, N = 24, K = 24, ROUNDS = 100000, THREADS = 4 };
 
 typedef struct worker {
     uint32_t seed;
