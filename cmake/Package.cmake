@@ -14,7 +14,6 @@ target_include_directories(dlbench_library INTERFACE
 install(TARGETS dlbench_library EXPORT dlbench-targets)
 install(FILES harness/train/include/dlbench/trainer.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dlbench)
-install(DIRECTORY data/mnist DESTINATION ${CMAKE_INSTALL_DATADIR}/dlbench/data)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dlbench)
 install(EXPORT dlbench-targets NAMESPACE dlbench:: DESTINATION ${package_dir})

@@ -1,7 +1,9 @@
 #include "dlk/cost.h"
 
-/* Bias terms are left out of the FLOPs of products: one in a thousand, and not counted elsewhere
- * either. Comparisons, square roots, divisions and exponentials count as one each. */
+/*
+ * Bias terms are left out of the FLOPs of products: they are few, and nobody counts them.
+ * Comparisons, square roots, divisions and exponentials count as one each.
+ */
 
 static const double FLOAT = sizeof(float);
 

@@ -1,11 +1,12 @@
 #include "shapes.h"
 
+#include "base/mem.h"
 #include "loops.h"
 
 /* What a block gathers should stay in the second-level cache. */
 enum { BLOCK_FLOATS = 128 * 1024 };
 
-/* Enough for many cores, few enough that the sums of the slices stay small. */
+/* Enough tasks for many cores, few enough that the partial sums stay small. */
 enum { DENSE_TASKS = 64, MAX_GROUPS = 32 };
 
 static int at_least_one(size_t value)
@@ -16,6 +17,13 @@ static int at_least_one(size_t value)
 static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+/* The scratch of threads stands side by side: none shares a cache line with the next. */
+static size_t whole_lines(size_t floats)
+{
+    enum { LINE = DLB_CACHE_LINE / sizeof(float) };
+    return (floats + LINE - 1) / LINE * LINE;
 }
 
 /* A layer with more than a small product in a single row takes blocks as large as the cache. */
@@ -32,7 +40,7 @@ size_t dlk_conv2d_scratch(const dlk_conv2d *s)
 {
     size_t rows = (size_t)dlk_conv2d_strip_rows(s, dlk_conv2d_block_rows(s));
     size_t row_floats = (size_t)dlk_conv2d_ow(s) * (size_t)dlk_conv2d_patch_row(s);
-    return rows * row_floats + dlk_conv2d_weights(s);
+    return whole_lines(rows * row_floats + dlk_conv2d_weights(s));
 }
 
 int dlk_grad_groups(int n)
@@ -56,26 +64,23 @@ void dlk_conv2d_sum_groups(dlk_team *team, const dlk_conv2d *s, const float *par
     dlk_sum_rows(team, groups, stride, partial + weights, (size_t)s->oc, dbias);
 }
 
-static int tiles(int count)
+static size_t most_slices(const dlk_dense *s)
 {
-    return (count + DLK_DENSE_TILE - 1) / DLK_DENSE_TILE;
-}
-
-static int most_slices(const dlk_dense *s)
-{
-    return (s->in + DLK_DENSE_SLICE - 1) / DLK_DENSE_SLICE;
+    return (size_t)dlk_pieces((size_t)s->in, DLK_DENSE_SLICE);
 }
 
 int dlk_dense_slices(const dlk_dense *s)
 {
-    size_t outputs = (size_t)tiles(s->n) * (size_t)tiles(s->out);
-    return at_least_one(smaller((size_t)most_slices(s), DENSE_TASKS / outputs));
+    int rows = dlk_pieces((size_t)s->n, DLK_DENSE_TILE);
+    int columns = dlk_pieces((size_t)s->out, DLK_DENSE_TILE);
+    size_t tiles = (size_t)rows * (size_t)columns;
+    return at_least_one(smaller(most_slices(s), DENSE_TASKS / tiles));
 }
 
 size_t dlk_dense_scratch(const dlk_dense *s)
 {
     if (most_slices(s) == 1)
         return 0;
-    return smaller((size_t)most_slices(s) * (size_t)s->n * (size_t)s->out,
-                   (size_t)DENSE_TASKS * DLK_DENSE_TILE * DLK_DENSE_TILE);
+    size_t most = most_slices(s) * (size_t)s->n * (size_t)s->out;
+    return whole_lines(smaller(most, (size_t)DENSE_TASKS * DLK_DENSE_TILE * DLK_DENSE_TILE));
 }

@@ -101,6 +101,8 @@ static calls read_calls(const struct link_map *map)
 static void *find_entry(const struct link_map *map, const char *function)
 {
     calls c = read_calls(map);
+    if (!c.symbols || !c.names || !c.links)
+        return NULL;
     for (size_t i = 0; i < c.count; i++) {
         const ElfW(Sym) *symbol = &c.symbols[ELF64_R_SYM(c.links[i].r_info)];
         if (!strcmp(c.names + symbol->st_name, function))

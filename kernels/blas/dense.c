@@ -5,6 +5,7 @@
  * slices: each slice sums into a y of its own in the leader's scratch, and these are then added in
  * order. Tiles of y alone would read all weights again and again.
  */
+#include <stdbool.h>
 #include <string.h>
 
 #include "blas/blas.h"
@@ -37,8 +38,8 @@ static int tiles(int count, int size)
 /* The third dimension of a small product whose other two multiply to `area`. */
 static size_t small_step(size_t area)
 {
-    size_t step = DLK_SMALL_PRODUCT / area;
-    return step > MIN_STEP ? step : MIN_STEP;
+    bool room = area > 0 && area < DLK_SMALL_PRODUCT / MIN_STEP;
+    return room ? DLK_SMALL_PRODUCT / area : MIN_STEP;
 }
 
 /* Slice 0 starts from the bias, the others from nothing. */

@@ -25,17 +25,17 @@ static void draw(const dlk_rng_key *key, size_t block, int32_t words[DECISIONS_A
     }
 }
 
-/* Elements [first, end), first a multiple of 8, at most ELEMENTS_AT_A_TIME. */
-static void drop_elements(const dropout_job *job, size_t first, size_t end)
+/* Elements [first, first + count), first a multiple of 8, count at most ELEMENTS_AT_A_TIME. */
+static void drop_elements(const dropout_job *job, size_t first, size_t count)
 {
     const float *in = job->in + first;
     float *out = job->out + first;
     int32_t words[ELEMENTS_AT_A_TIME], threshold = job->threshold;
     float scale = job->scale;
-    for (size_t i = first; i < end; i += DECISIONS_A_BLOCK)
-        draw(job->key, i / DECISIONS_A_BLOCK, words + (i - first));
+    for (size_t i = 0; i < count; i += DECISIONS_A_BLOCK)
+        draw(job->key, (first + i) / DECISIONS_A_BLOCK, words + i);
     DLK_INDEPENDENT
-    for (size_t i = 0; i < end - first; i++) {
+    for (size_t i = 0; i < count; i++) {
         float kept = in[i] * scale;
         out[i] = words[i] >= threshold ? kept : 0.0F;
     }
@@ -51,9 +51,10 @@ static void drop_chunk(void *arg, int task, int thread)
     (void)thread;
     const dropout_job *job = arg;
     dlk_range chunk = dlk_piece(element_count(job->s), DLK_CHUNK, task);
-    for (size_t i = chunk.first; i < chunk.end; i += ELEMENTS_AT_A_TIME)
-        drop_elements(job, i,
-                      i + ELEMENTS_AT_A_TIME < chunk.end ? i + ELEMENTS_AT_A_TIME : chunk.end);
+    for (size_t i = chunk.first; i < chunk.end; i += ELEMENTS_AT_A_TIME) {
+        size_t left = chunk.end - i;
+        drop_elements(job, i, left < ELEMENTS_AT_A_TIME ? left : ELEMENTS_AT_A_TIME);
+    }
 }
 
 static float plane_factor(const dropout_job *job, size_t decision)

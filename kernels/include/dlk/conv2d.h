@@ -44,8 +44,10 @@ typedef void dlk_conv2d_backward_weights_fn(dlk_team *team, const dlk_conv2d *s,
                                             const float *dy, float *partial, float *dweights,
                                             float *dbias);
 
-/* Floats of scratch that each thread of the team needs for any of the three, whatever n; most of
- * all families. */
+/*
+ * Floats of scratch that each thread of the team needs for any of the three, whatever n; most of
+ * all families.
+ */
 size_t dlk_conv2d_scratch(const dlk_conv2d *s);
 
 /* Into how many groups a batch of n is cut for sums over images; depends on n alone. */

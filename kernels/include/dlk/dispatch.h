@@ -33,6 +33,7 @@
     X(adam, dlk_adam_fn)                                                                           \
     X(adagrad, dlk_adagrad_fn)
 
+/* SSE is the baseline of x86-64; on other CPUs it stands for theirs. */
 typedef enum dlk_isa { DLK_ISA_AUTO, DLK_ISA_SSE, DLK_ISA_AVX2, DLK_ISA_AVX512 } dlk_isa;
 
 typedef enum dlk_family { DLK_FAMILY_AUTO, DLK_FAMILY_REF, DLK_FAMILY_BLAS } dlk_family;

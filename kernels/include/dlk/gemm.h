@@ -12,9 +12,9 @@
 #include "dlk/dispatch.h"
 
 /*
- * Load OpenBLAS for `isa` (not AUTO). Idempotent; another isa than the first is refused. A user's
- * OPENBLAS_CORETYPE prevails. The environment is changed for a moment: load before other threads
- * read it.
+ * Load OpenBLAS for `isa` (not AUTO, and at most dlk_isa_best). Idempotent; another isa than the
+ * first is refused. A user's OPENBLAS_CORETYPE prevails. The environment is changed for a moment:
+ * load before other threads read it.
  */
 int dlk_gemm_load(dlk_isa isa, dlb_error *err);
 

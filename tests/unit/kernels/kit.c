@@ -97,6 +97,11 @@ float *kit_zeros(size_t count)
     return dlb_alloc(count, sizeof(float));
 }
 
+size_t kit_size(int a, int b, int c, int d)
+{
+    return (size_t)a * (size_t)b * (size_t)c * (size_t)d;
+}
+
 int kit_pick(uint32_t seed, uint32_t index, int low, int high)
 {
     dlk_rng_key key = key_of(seed);

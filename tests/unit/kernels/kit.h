@@ -24,6 +24,9 @@ float *kit_uniform(size_t count, uint32_t seed);  /* in [-1, 1) */
 float *kit_integers(size_t count, uint32_t seed); /* -4 … 4: sums of products are exact */
 float *kit_zeros(size_t count);
 
+/* The number of elements of an array with these dimensions. */
+size_t kit_size(int a, int b, int c, int d);
+
 /* An integer in [low, high] that depends on seed and index. */
 int kit_pick(uint32_t seed, uint32_t index, int low, int high);
 

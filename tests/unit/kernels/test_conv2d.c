@@ -15,9 +15,9 @@ static conv conv_make(dlk_conv2d s, dlk_family family, float *numbers(size_t, ui
                       uint32_t seed)
 {
     conv c = {.s = s, .kernels = kit_kernels(family)};
-    c.in = (size_t)(s.n * s.h * s.w * s.c);
-    c.weights = (size_t)(s.kh * s.kw * s.c * s.oc);
-    c.out = (size_t)(s.n * dlk_conv2d_oh(&s) * dlk_conv2d_ow(&s) * s.oc);
+    c.in = kit_size(s.n, s.h, s.w, s.c);
+    c.weights = kit_size(s.kh, s.kw, s.c, s.oc);
+    c.out = kit_size(s.n, dlk_conv2d_oh(&s), dlk_conv2d_ow(&s), s.oc);
     c.x = numbers(c.in, seed + 1);
     c.w = numbers(c.weights, seed + 2);
     c.bias = numbers((size_t)s.oc, seed + 3);

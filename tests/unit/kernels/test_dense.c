@@ -14,9 +14,9 @@ static dense dense_make(dlk_dense s, dlk_family family, float *numbers(size_t, u
                         uint32_t seed)
 {
     dense d = {.s = s, .kernels = kit_kernels(family)};
-    d.in = (size_t)(s.n * s.in);
-    d.weights = (size_t)(s.in * s.out);
-    d.out = (size_t)(s.n * s.out);
+    d.in = kit_size(1, 1, s.n, s.in);
+    d.weights = kit_size(1, 1, s.in, s.out);
+    d.out = kit_size(1, 1, s.n, s.out);
     d.x = numbers(d.in, seed + 1);
     d.w = numbers(d.weights, seed + 2);
     d.bias = numbers((size_t)s.out, seed + 3);
@@ -112,8 +112,8 @@ Test(dense, a_smaller_batch_needs_no_more_scratch)
 {
     dlk_kernels blas = kit_kernels(DLK_FAMILY_BLAS);
     dlk_dense s = {.n = 600, .in = 12000, .out = 130};
-    float *x = kit_zeros((size_t)(s.n * s.in)), *w = kit_zeros((size_t)(s.in * s.out));
-    float *bias = kit_uniform((size_t)s.out, 1), *y = kit_zeros((size_t)(s.n * s.out));
+    float *x = kit_zeros(kit_size(1, 1, s.n, s.in)), *w = kit_zeros(kit_size(1, 1, s.in, s.out));
+    float *bias = kit_uniform((size_t)s.out, 1), *y = kit_zeros(kit_size(1, 1, s.n, s.out));
     kit_team *team = kit_team_start(1, dlk_dense_scratch(&s));
     for (int n = 600; n > 0; n -= 88) {
         s.n = n;

@@ -16,7 +16,7 @@ typedef struct dropout {
 static dropout dropout_make(dlk_dropout s)
 {
     dropout d = {.s = s, .kernels = kit_kernels(DLK_FAMILY_AUTO), .team = kit_team_start(1, 0)};
-    d.count = (size_t)(s.n * s.pixels * s.c);
+    d.count = kit_size(1, s.n, s.pixels, s.c);
     d.x = kit_zeros(d.count);
     d.y = kit_uniform(d.count, 1); /* to be overwritten */
     for (size_t i = 0; i < d.count; i++)

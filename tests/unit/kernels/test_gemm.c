@@ -42,9 +42,9 @@ static void gemm(const product *p, const float *a, const float *b, float beta, f
 
 static void expect_product(const product *p, uint32_t seed)
 {
-    size_t count = (size_t)(p->m * p->n);
-    float *a = kit_integers((size_t)(p->m * p->k), seed);
-    float *b = kit_integers((size_t)(p->k * p->n), seed + 1);
+    size_t count = kit_size(1, 1, p->m, p->n);
+    float *a = kit_integers(kit_size(1, 1, p->m, p->k), seed);
+    float *b = kit_integers(kit_size(1, 1, p->k, p->n), seed + 1);
     float *got = kit_integers(count, seed + 2), *want = kit_integers(count, seed + 2);
     gemm(p, a, b, 1.0F, got);
     multiply(p, a, b, want);

@@ -15,8 +15,8 @@ typedef struct pool {
 static pool pool_make(dlk_pool s, uint32_t seed)
 {
     pool p = {.s = s, .kernels = kit_kernels(DLK_FAMILY_AUTO), .team = kit_team_start(1, 0)};
-    p.in = (size_t)(s.n * s.h * s.w * s.c);
-    p.out = (size_t)(s.n * dlk_pool_oh(&s) * dlk_pool_ow(&s) * s.c);
+    p.in = kit_size(s.n, s.h, s.w, s.c);
+    p.out = kit_size(s.n, dlk_pool_oh(&s), dlk_pool_ow(&s), s.c);
     p.x = kit_uniform(p.in, seed);
     p.dy = kit_uniform(p.out, seed + 1);
     p.y = kit_zeros(p.out);

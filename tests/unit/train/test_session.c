@@ -63,17 +63,11 @@ static double final_accuracy(const char *model, const char *images, int epochs)
     return epoch.test.accuracy;
 }
 
-#if !defined(__has_feature)
-#define __has_feature(x) 0
-#endif
-
-#if !__has_feature(thread_sanitizer) /* hundreds of steps; the loss curve above covers threads */
 Test(session, both_models_learn_mnist)
 {
     cr_assert_gt(final_accuracy("keras_cnn", "4096", 1), 0.85);
     cr_assert_gt(final_accuracy("horovod_cnn", "6400", 2), 0.75);
 }
-#endif
 
 Test(session, another_seed_is_another_training_and_the_same_seed_the_same)
 {
