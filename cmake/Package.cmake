@@ -7,7 +7,10 @@ set_target_properties(dlbench_library PROPERTIES
     OUTPUT_NAME dlbench EXPORT_NAME trainer VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR})
 target_link_libraries(dlbench_library PRIVATE dlb_train)
-target_link_options(dlbench_library PRIVATE LINKER:--exclude-libs,ALL LINKER:--no-undefined)
+target_link_options(dlbench_library PRIVATE LINKER:--exclude-libs,ALL)
+if(NOT DLB_SANITIZE) # a sanitizer's runtime is in the program that loads the library
+    target_link_options(dlbench_library PRIVATE LINKER:--no-undefined)
+endif()
 target_include_directories(dlbench_library INTERFACE
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 

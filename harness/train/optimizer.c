@@ -28,7 +28,6 @@ struct dlb_optimizer {
     update *updates;
     size_t parameter_count;
     long long steps;
-    double beta1, beta2;
     dlk_sgd sgd;
     dlk_adam adam;
     dlk_adagrad adagrad;
@@ -67,7 +66,7 @@ static void run_adam(void *self, void *context, dlk_team *team)
 static void begin_adam(dlb_optimizer *o, double lr)
 {
     double t = (double)o->steps;
-    o->adam.step_size = (float)(lr * sqrt(1 - pow(o->beta2, t)) / (1 - pow(o->beta1, t)));
+    o->adam.step_size = (float)(lr * sqrt(1 - pow(o->adam.beta2, t)) / (1 - pow(o->adam.beta1, t)));
 }
 
 static void run_adagrad(void *self, void *context, dlk_team *team)
@@ -117,15 +116,11 @@ dlb_optimizer *dlb_optimizer_create(dlb_graph *graph, const dlk_kernels *kernels
     o->kernels = *kernels;
     o->gradients = dlb_graph_gradients(graph);
     o->parameters = dlb_graph_parameters(graph);
-    o->beta1 = w->beta1;
-    o->beta2 = w->beta2;
     float weight_decay = (float)w->weight_decay, epsilon = (float)w->epsilon;
     o->sgd = (dlk_sgd){
         .momentum = (float)w->momentum, .weight_decay = weight_decay, .nesterov = w->nesterov};
-    o->adam = (dlk_adam){.beta1 = (float)w->beta1,
-                         .beta2 = (float)w->beta2,
-                         .epsilon = epsilon,
-                         .weight_decay = weight_decay};
+    o->adam = (dlk_adam){
+        .beta1 = w->beta1, .beta2 = w->beta2, .epsilon = epsilon, .weight_decay = weight_decay};
     o->adagrad = (dlk_adagrad){.epsilon = epsilon, .weight_decay = weight_decay};
     for (int i = 0; i < o->method->states; i++)
         o->state[i] = dlb_alloc(dlb_graph_size(graph), sizeof(float));

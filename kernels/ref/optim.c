@@ -32,10 +32,12 @@ static void sgd_momentum(const dlk_sgd *s, size_t count, const float *restrict g
 static void adam(const dlk_adam *s, size_t count, const float *restrict grad,
                  float *restrict weights, float *restrict m, float *restrict v)
 {
+    float beta1 = (float)s->beta1, rest1 = (float)(1 - s->beta1);
+    float beta2 = (float)s->beta2, rest2 = (float)(1 - s->beta2);
     for (size_t i = 0; i < count; i++) {
         float g = grad[i] + s->weight_decay * weights[i];
-        m[i] = s->beta1 * m[i] + (1.0F - s->beta1) * g;
-        v[i] = s->beta2 * v[i] + (1.0F - s->beta2) * g * g;
+        m[i] = beta1 * m[i] + rest1 * g;
+        v[i] = beta2 * v[i] + rest2 * g * g;
         weights[i] -= s->step_size * m[i] / (sqrtf(v[i]) + s->epsilon);
     }
 }

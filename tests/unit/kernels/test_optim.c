@@ -94,8 +94,8 @@ Test(optim, nesterov_looks_ahead)
 static dlk_adam adam_at(int t, float weight_decay)
 {
     double lr = 1e-3, correction = sqrt(1 - pow(0.999, t)) / (1 - pow(0.9, t));
-    return (dlk_adam){.beta1 = 0.9F,
-                      .beta2 = 0.999F,
+    return (dlk_adam){.beta1 = 0.9,
+                      .beta2 = 0.999,
                       .step_size = (float)(lr * correction),
                       .epsilon = 1e-7F,
                       .weight_decay = weight_decay};
@@ -121,8 +121,8 @@ Test(optim, adam_is_that_of_keras)
     v = 0.999 * v + 0.001 * 4.0;
     w -= 1e-3 * sqrt(1 - 0.999 * 0.999) / (1 - 0.81) * m / (sqrt(v) + 1e-7);
     expect_weight(&o, w);
-    cr_assert(fabs((double)o.state[COUNT - 1] - m) < 1e-6);
-    cr_assert(fabs((double)o.second[COUNT - 1] - v) < 1e-6);
+    cr_assert(fabs((double)o.state[COUNT - 1] / m - 1) < 1e-6);
+    cr_assert(fabs((double)o.second[COUNT - 1] / v - 1) < 1e-6);
     optim_free(&o);
 }
 
