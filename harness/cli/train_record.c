@@ -177,6 +177,7 @@ void dlb_train_record(dlb_result *result, dlb_session *session, const dlb_ending
     record_learning(run, &outcome);
     set_value(run, DLB_RUN_peak_rss_mb, &peak);
     set_value(run, DLB_RUN_steal_pct, &outcome.noise.steal_pct);
+    set_value(run, DLB_RUN_load, &outcome.noise.load);
     if (ok)
         record_times(run, &outcome);
     record_counters(run, counters, ok);

@@ -16,14 +16,15 @@ static void assert_header(const dlb_table *table, const char *expected)
 /* Others rely on these names and on their order. */
 Test(schema, runs_have_the_documented_columns)
 {
-    assert_header(&dlb_table_runs,
-                  "run,point,repeat,status,reason,model,workers,ranks,nodes,threads,intra_op,"
-                  "inter_op,kmp_blocktime,warmup_epochs,warmup,batch,global_batch,epochs,optimizer,"
-                  "lr,lr_scaling,comm,kernels,isa,seed,oversubscribed,time_to_solution_s,"
-                  "time_to_target_s,wall_s,setup_s,eval_s,images_per_s,train_accuracy,train_loss,"
-                  "test_accuracy,test_loss,comm_exposed_s,wait_s,peak_rss_mb,steal_pct,host,commit,"
-                  "openmp,kmp_effective,data,data_checksum,shuffle,drop_last,readers,joules,gflops,"
-                  "ipc,notes");
+    assert_header(
+        &dlb_table_runs,
+        "run,point,repeat,status,reason,model,workers,ranks,nodes,threads,intra_op,"
+        "inter_op,kmp_blocktime,warmup_epochs,warmup,batch,global_batch,epochs,optimizer,"
+        "lr,lr_scaling,comm,kernels,isa,seed,oversubscribed,time_to_solution_s,"
+        "time_to_target_s,wall_s,setup_s,eval_s,images_per_s,train_accuracy,train_loss,"
+        "test_accuracy,test_loss,comm_exposed_s,wait_s,peak_rss_mb,steal_pct,host,commit,"
+        "openmp,kmp_effective,data,data_checksum,shuffle,drop_last,readers,load,joules,gflops,"
+        "ipc,notes");
 }
 
 Test(schema, epochs_have_the_documented_columns)

@@ -62,6 +62,24 @@ Test(trainer, parameters_can_be_read_and_overwritten_between_steps)
     dlbench_trainer_destroy(t);
 }
 
+/* At run time, whatever the compiler knows; half of 1e-38 is a denormal. */
+static float halve(float value)
+{
+    volatile float hidden = value;
+    return hidden / 2;
+}
+
+Test(trainer, the_callers_floating_point_mode_is_left_as_it_was)
+{
+    dlbench_error err;
+    dlbench_epoch epoch;
+    dlbench_trainer *t = make_trainer();
+    cr_assert_eq(dlbench_trainer_load(t, &err), 0);
+    cr_assert_eq(dlbench_trainer_epoch(t, &epoch, &err), 0);
+    cr_assert_gt(halve(1e-38F), 0.0F);
+    dlbench_trainer_destroy(t);
+}
+
 Test(trainer, two_trainers_side_by_side_do_not_disturb_each_other)
 {
     dlbench_error err;
