@@ -87,6 +87,7 @@ static int fail_at(const reader *r, int column, const char *format, ...)
     char message[400];
     va_list args;
     va_start(args, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it does not see va_start here
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     int shown = r->line_length > 120 ? 120 : r->line_length;

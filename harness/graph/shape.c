@@ -109,10 +109,13 @@ static void name_layer(const dlb_model *model, dlb_layer *layer)
 
 int dlb_shape_infer(const dlb_model *model, dlb_layer *layer, dlb_error *err)
 {
-    const dlb_layer *before = model->layer_count ? &model->layers[model->layer_count - 1] : NULL;
-    if (before && before->kind == DLB_SOFTMAX)
-        return dlb_fail(err, DLB_BAD_INPUT, "nothing may follow the softmax layer");
-    layer->in = before ? before->out : model->input;
+    layer->in = model->input;
+    if (model->layer_count) {
+        const dlb_layer *before = &model->layers[model->layer_count - 1];
+        if (before->kind == DLB_SOFTMAX)
+            return dlb_fail(err, DLB_BAD_INPUT, "nothing may follow the softmax layer");
+        layer->in = before->out;
+    }
     name_layer(model, layer);
     if (infer_output(layer, err) < 0)
         return DLB_BAD_INPUT;

@@ -7,9 +7,9 @@
 #include "measure/cores.h"
 #include "measure/libraries.h"
 
-/* Of LLVM's and Intel's runtime only; absent in others. */
-extern void kmp_set_blocktime(int ms) __attribute__((weak));
-extern int kmp_get_blocktime(void) __attribute__((weak));
+/* Of LLVM's and Intel's runtime only, and declared in their omp.h only. */
+extern void kmp_set_blocktime(int ms) __attribute__((weak)); // NOLINT(readability-redundant-*)
+extern int kmp_get_blocktime(void) __attribute__((weak));    // NOLINT(readability-redundant-*)
 
 /* How long teams spin where no KMP_BLOCKTIME is there to say it. */
 enum { DEFAULT_SPIN_MS = 200 };

@@ -30,7 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     int status = dlb_result_parse(&result, "input", (const char *)bytes, count, &err);
     if (status == 0)
         check_round_trip(&result);
-    else if (status != DLB_BAD_INPUT || status != err.code || strncmp(err.message, "input:", 6))
+    else if (status != DLB_BAD_INPUT || status != err.code ||
+             strncmp(err.message, "input:", 6) != 0)
         abort();
     dlb_result_release(&result);
     return 0;
