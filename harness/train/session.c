@@ -58,9 +58,20 @@ static void begin_epoch(dlb_session *s)
     dlb_loader_begin_epoch(s->train_loader, (uint32_t)s->epoch.number);
 }
 
+static void note_sharing(dlb_session *s)
+{
+    int first, second;
+    if (s->sharing_noted || !dlb_placement_shared(s->placement, &first, &second))
+        return;
+    s->sharing_noted = true;
+    dlb_notes_add(&s->notes, "threads %d and %d ran on the same CPU most of the time", first,
+                  second);
+}
+
 static void end_epoch(dlb_session *s)
 {
     close_window(s);
+    note_sharing(s);
     s->in_epoch = false;
     s->epoch.forward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_FORWARD);
     s->epoch.backward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_BACKWARD);

@@ -57,6 +57,16 @@ static int check_fit(const dlb_session *s, dlb_error *err)
     return 0;
 }
 
+/* The user's own choice of OpenBLAS kernels overrules `isa`, so it belongs beside the result. */
+static int select_kernels(dlb_session *s, dlb_error *err)
+{
+    int status =
+        dlk_kernels_select(&s->kernels, chosen_family(&s->workload), chosen_isa(&s->workload), err);
+    if (status == 0 && getenv("OPENBLAS_CORETYPE"))
+        dlb_notes_add(&s->notes, "kernels: %s", s->kernels.detail);
+    return status;
+}
+
 static int load_data(dlb_session *s, dlb_error *err)
 {
     const dlb_workload *w = &s->workload;
@@ -149,8 +159,7 @@ static int build(dlb_session *s, dlb_error *err)
     if (status == 0)
         status = apply_model_defaults(s, err);
     if (status == 0)
-        status = dlk_kernels_select(&s->kernels, chosen_family(&s->workload),
-                                    chosen_isa(&s->workload), err);
+        status = select_kernels(s, err);
     if (status == 0)
         status = load_data(s, err);
     if (status == 0) /* before OpenMP starts: readers inherit the mask of this thread */

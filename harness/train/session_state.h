@@ -32,6 +32,7 @@ struct dlb_session {
     /* The epoch under way. */
     bool in_epoch;
     bool diverged;
+    bool sharing_noted;  /* that two threads ran on one CPU */
     double window_start; /* of the open window */
     double loss_sum;
     long correct;
