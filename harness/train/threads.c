@@ -87,7 +87,9 @@ int dlb_threads_set_up(dlb_threads *t, const dlb_workload *w, dlb_notes *notes, 
                       dlb_openmp_runtime());
     else if (!dlb_openmp_has_kmp())
         dlb_notes_add(notes, "KMP_* has no effect with %s", dlb_openmp_runtime());
+    int cores = dlb_cores_allowed();
     if (t->oversubscribed)
-        dlb_notes_add(notes, "%d threads share %d cores", t->intra_op, dlb_cores_allowed());
+        dlb_notes_add(notes, "%d threads share %d core%s", t->intra_op, cores,
+                      cores == 1 ? "" : "s");
     return 0;
 }
