@@ -1,6 +1,7 @@
 /*
- * What counters.c needs of a counting library, as a table of functions: PAPI has one
- * implementation (papi.c), and tests play machines with few, dead or forbidden counters.
+ * What counters.c needs of a counting library, as a table of functions: PAPI (papi.c), the kernel
+ * itself (linux_perf.c), both as one (counter_library.c); and tests play machines with few, dead
+ * or forbidden counters.
  *
  * Functions return 0, or a negative code and the reason in *err.
  */
@@ -14,6 +15,7 @@
 /* An event as the library knows it. Only events of one component can share a set. */
 typedef struct dlb_event_id {
     int code, component;
+    const char *note; /* what to know of how it is counted; NULL if nothing */
 } dlb_event_id;
 
 typedef struct dlb_counter_api {
@@ -21,8 +23,9 @@ typedef struct dlb_counter_api {
     int (*find)(const char *name, dlb_event_id *id, dlb_error *err);
 
     /*
-     * The same event counted in kernel mode, too: some software events, such as context switches,
-     * happen nowhere else, and libraries count in user mode unless told otherwise.
+     * The same event, which is *id by now, counted in kernel mode, too: some software events, such
+     * as context switches, happen nowhere else, and libraries count in user mode unless told
+     * otherwise.
      */
     int (*find_with_kernel)(const char *name, dlb_event_id *id, dlb_error *err);
 
@@ -37,11 +40,15 @@ typedef struct dlb_counter_api {
     void (*close)(int set);
 } dlb_counter_api;
 
-extern const dlb_counter_api dlb_papi;
+extern const dlb_counter_api dlb_papi, dlb_linux_perf;
+
+/* PAPI, and the kernel in its place for the events that it knows while PAPI's component is off. */
+extern const dlb_counter_api dlb_counter_library;
 
 /* dlb_counters_create and dlb_counters_probe with another library. */
 int dlb_counters_create_with(dlb_counters **counters, const dlb_counter_api *api,
                              const char *events, int threads, dlb_error *err);
-int dlb_counters_probe_with(const dlb_counter_api *api, const char *event, dlb_error *err);
+int dlb_counters_probe_with(const dlb_counter_api *api, const char *event, const char **note,
+                            dlb_error *err);
 
 #endif

@@ -11,6 +11,15 @@ static void set_why(dlb_planned_event *e, const char *why)
     e->why = dlb_strdup(why);
 }
 
+/* Notes on an event that counts; the first begins with its name. */
+static void add_note(dlb_planned_event *e, const char *note)
+{
+    dlb_str notes = DLB_STR_INIT;
+    dlb_str_addf(&notes, "%s%s%s", e->why[0] ? e->why : e->name, e->why[0] ? "; " : ": ", note);
+    set_why(e, notes.text);
+    dlb_str_release(&notes);
+}
+
 static void leave_out(dlb_planned_event *e, const char *why)
 {
     e->set = -1;
@@ -47,13 +56,15 @@ static int try_set(const dlb_counter_plan *plan, int s, long long *values, dlb_e
     int set;
     if (dlb_counter_plan_open(plan, s, &set, err) < 0)
         return err->code;
+    const char *failure = "started";
     int status = plan->api->start(set, err);
-    if (status < 0) {
-        dlb_error_prefix(err, "%s: cannot be started", last_of(plan, s)->name);
-    } else {
+    if (status == 0) {
         dlb_known_work();
+        failure = "counted";
         status = plan->api->stop(set, values, err);
     }
+    if (status < 0)
+        dlb_error_prefix(err, "%s: cannot be %s", last_of(plan, s)->name, failure);
     plan->api->close(set);
     return status;
 }
@@ -80,7 +91,7 @@ static int probe_with_kernel(const dlb_counter_api *api, dlb_planned_event *e, d
                         refusal.message);
     if (value <= 0)
         return dlb_fail(err, DLB_FAIL, "%s: counted 0 over known work", e->name);
-    set_why(e, "counted in the kernel, too");
+    add_note(e, "counted in kernel mode, too");
     return 0;
 }
 
@@ -91,14 +102,24 @@ static int probe(const dlb_counter_api *api, dlb_planned_event *e, dlb_error *er
     if (api->enter_thread(err) < 0 || api->find(e->name, &e->id, err) < 0 ||
         count_alone(api, e, &value, err) < 0)
         return err->code;
+    if (e->id.note)
+        add_note(e, e->id.note);
     return value > 0 ? 0 : probe_with_kernel(api, e, err);
 }
 
-int dlb_counters_probe_with(const dlb_counter_api *api, const char *event, dlb_error *err)
+static void init_event(dlb_planned_event *e, const char *name)
 {
-    dlb_planned_event e = {0};
-    snprintf(e.name, sizeof e.name, "%s", event);
+    *e = (dlb_planned_event){.why = dlb_strdup("")};
+    snprintf(e->name, sizeof e->name, "%s", name);
+}
+
+int dlb_counters_probe_with(const dlb_counter_api *api, const char *event, const char **note,
+                            dlb_error *err)
+{
+    dlb_planned_event e;
+    init_event(&e, event);
     int status = probe(api, &e, err);
+    *note = status == 0 && e.id.note ? e.id.note : "";
     free(e.why);
     return status;
 }
@@ -120,9 +141,7 @@ static int parse_names(dlb_counter_plan *plan, const char *names, dlb_error *err
             return dlb_fail(err, DLB_BAD_INPUT, "counters: %s is named twice", name);
         if (plan->count == DLB_MAX_EVENTS)
             return dlb_fail(err, DLB_BAD_INPUT, "counters: more than %d events", DLB_MAX_EVENTS);
-        dlb_planned_event *e = &plan->events[plan->count++];
-        memcpy(e->name, name, sizeof name);
-        set_why(e, "");
+        init_event(&plan->events[plan->count++], name);
     }
     return 0;
 }
@@ -159,10 +178,15 @@ static void group(dlb_counter_plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
         dlb_planned_event *e = &plan->events[i];
-        if (e->set >= 0)
-            e->set = set_of(plan, e->id.component);
-        if (e->set < 0 && !e->why[0])
-            set_why(e, "events of too many components are counted at once");
+        if (e->set < 0)
+            continue;
+        e->set = set_of(plan, e->id.component);
+        if (e->set < 0) {
+            dlb_error reason;
+            dlb_fail(&reason, DLB_FAIL, "%s: more than %d components would count at once", e->name,
+                     DLB_MAX_EVENT_SETS);
+            leave_out(e, reason.message);
+        }
     }
 }
 
@@ -170,7 +194,7 @@ static void note_multiplexing(dlb_counter_plan *plan, int s)
 {
     for (size_t i = 0; i < plan->count; i++) {
         if (plan->events[i].set == s)
-            set_why(&plan->events[i], "an estimate: more events than counters, they took turns");
+            add_note(&plan->events[i], "an estimate: more events than counters, they took turns");
     }
 }
 
@@ -188,7 +212,7 @@ static void settle(dlb_counter_plan *plan, int s)
     }
     plan->sets[s].multiplexed = false;
     for (dlb_planned_event *e; (e = last_of(plan, s)) && try_set(plan, s, values, &reason) < 0;) {
-        dlb_error_prefix(&reason, "counts alone, but not with the events before it");
+        dlb_error_prefix(&reason, "%s: counts alone, but not with the events before it", e->name);
         leave_out(e, reason.message);
     }
 }

@@ -13,7 +13,7 @@ typedef struct dlb_planned_event {
     char name[DLB_EVENT_NAME];
     dlb_event_id id;
     int set;   /* index of its set, or -1: missing */
-    char *why; /* the reason, or a note on how it is counted; "" if nothing is to be said */
+    char *why; /* the reason, or notes on how it is counted; "" if nothing is to be said */
 } dlb_planned_event;
 
 /* The events of one component; all sets run side by side. */

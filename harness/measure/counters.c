@@ -46,7 +46,7 @@ int dlb_counters_create_with(dlb_counters **counters, const dlb_counter_api *api
 
 int dlb_counters_create(dlb_counters **counters, const char *events, int threads, dlb_error *err)
 {
-    return dlb_counters_create_with(counters, &dlb_papi, events, threads, err);
+    return dlb_counters_create_with(counters, &dlb_counter_library, events, threads, err);
 }
 
 static void release_slot(const dlb_counters *c, thread_slot *slot)
@@ -79,8 +79,11 @@ static void lose_set(dlb_counters *c, int s, int thread, dlb_error *reason)
     dlb_error_prefix(reason, "thread %d", thread);
     pthread_mutex_lock(&c->losing);
     for (size_t i = 0; i < c->plan.count; i++) {
-        if (c->plan.events[i].set == s && !c->lost[i])
-            c->lost[i] = dlb_strdup(reason->message);
+        const dlb_planned_event *e = &c->plan.events[i];
+        dlb_error named = *reason;
+        dlb_error_prefix(&named, "%s", e->name);
+        if (e->set == s && !c->lost[i])
+            c->lost[i] = dlb_strdup(named.message);
     }
     pthread_mutex_unlock(&c->losing);
 }
@@ -184,7 +187,7 @@ dlb_value dlb_counters_ipc(const dlb_counters *c)
     return dlb_value_of((double)instructions / (double)cycles);
 }
 
-int dlb_counters_probe(const char *event, dlb_error *err)
+int dlb_counters_probe(const char *event, const char **note, dlb_error *err)
 {
-    return dlb_counters_probe_with(&dlb_papi, event, err);
+    return dlb_counters_probe_with(&dlb_counter_library, event, note, err);
 }

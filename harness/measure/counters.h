@@ -1,5 +1,7 @@
 /*
- * Event counters: PAPI's, counted per thread and summed over the threads.
+ * Event counters: PAPI's, counted per thread and summed over the threads. Where PAPI's perf_event
+ * component is off, as with a processor that it does not know, the kernel is asked for the
+ * software and generic hardware events among them.
  *
  * Every event is probed before it is believed: added, started, made to move by known work and
  * stopped. One that fails any of this or stays at 0 is missing, with a reason, and never 0. PAPI
@@ -41,16 +43,25 @@ const char *dlb_counters_name(const dlb_counters *c, size_t event);
 /* Sum over the threads; false if the event is missing, and *total is then untouched. */
 bool dlb_counters_value(const dlb_counters *c, size_t event, long long *total);
 
-/* Why the event is missing or, if it is not, what to know of its value; "" if nothing. */
+/*
+ * Why the event is missing or, if it is not, what to know of its value: a sentence that names the
+ * event, "" if there is nothing to say.
+ */
 const char *dlb_counters_why(const dlb_counters *c, size_t event);
 
 /* Instructions a cycle, if both PAPI_TOT_INS and PAPI_TOT_CYC were counted. */
 dlb_value dlb_counters_ipc(const dlb_counters *c);
 
-/* 0 if `event` counts here, else DLB_BAD_INPUT (unknown) or DLB_FAIL and the reason. */
-int dlb_counters_probe(const char *event, dlb_error *err);
+/*
+ * 0 if `event` counts here, and in *note who counts it if that is not PAPI (else ""); DLB_BAD_INPUT
+ * (unknown) or DLB_FAIL and the reason if it does not.
+ */
+int dlb_counters_probe(const char *event, const char **note, dlb_error *err);
 
-/* The library that counts: "PAPI 7.0.0". */
+/* The library that counts: "PAPI 7.0.0"; "" if it does not start. */
 const char *dlb_counters_library(void);
+
+/* Why its component for the events of CPU and kernel, perf_event, is off; "" if it is not. */
+const char *dlb_counters_library_lacks(void);
 
 #endif

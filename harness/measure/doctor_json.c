@@ -36,8 +36,9 @@ static json_t *pack_events(const dlb_host *h)
     json_t *events = json_object();
     for (int i = 0; i < h->event_count; i++) {
         const dlb_host_event *e = &h->events[i];
-        json_t *entry = e->works ? json_pack("{s:b}", "works", 1)
-                                 : json_pack("{s:b, s:s}", "works", 0, "why", e->why);
+        json_t *entry = json_pack("{s:b}", "works", e->works);
+        if (e->why[0])
+            json_object_set_new(entry, "why", json_string(e->why));
         json_object_set_new(events, e->name, entry);
     }
     return events;

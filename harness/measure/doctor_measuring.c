@@ -4,16 +4,28 @@
 static const double SLOW_CLOCK_NS = 200, COARSE_CLOCK_NS = 1000;
 static const double POOR_SCALING = 0.8;
 
+static void advise_on_library(const dlb_host *h, dlb_finding *f)
+{
+    if (strstr(h->counter_library_lacks, "no default PMU"))
+        dlb_advise(f, "PAPI's libpfm4 is older than this processor: a newer one on LD_LIBRARY_PATH "
+                      "helps");
+    else
+        dlb_advise(f, "see what papi_component_avail says (package papi-tools)");
+}
+
 static void check_counter_library(const dlb_host *h, dlb_finding *f)
 {
     if (!h->event_count)
         return;
-    if (h->counter_library[0]) {
+    if (!h->counter_library[0])
+        dlb_found(f, DLB_VERDICT_MISSING, "PAPI does not start");
+    else if (h->counter_library_lacks[0])
+        dlb_found(f, DLB_VERDICT_WARN, "%s, but its perf_event component is off: %s",
+                  h->counter_library, h->counter_library_lacks);
+    else
         dlb_found(f, DLB_VERDICT_OK, "%s", h->counter_library);
-        return;
-    }
-    dlb_found(f, DLB_VERDICT_MISSING, "PAPI does not start");
-    dlb_advise(f, "see what papi_component_avail says (package papi-tools)");
+    if (f->verdict != DLB_VERDICT_OK)
+        advise_on_library(h, f);
 }
 
 /* The events of a kind that work, or that do not, separated by blanks. */
@@ -28,10 +40,11 @@ static int list_events(const dlb_host *h, bool hardware, bool works, dlb_str *na
     return count;
 }
 
-static const char *first_reason(const dlb_host *h, bool hardware)
+/* Why the first event of a kind does not work or, if it does, who counts it. */
+static const char *first_why(const dlb_host *h, bool hardware, bool works)
 {
     for (int i = 0; i < h->event_count; i++) {
-        if (h->events[i].hardware == hardware && !h->events[i].works)
+        if (h->events[i].hardware == hardware && h->events[i].works == works)
             return h->events[i].why;
     }
     return "";
@@ -42,11 +55,14 @@ static void check_events(const dlb_host *h, dlb_finding *f, bool hardware)
     dlb_str works = DLB_STR_INIT, fails = DLB_STR_INIT;
     int working = list_events(h, hardware, true, &works);
     int failing = list_events(h, hardware, false, &fails);
+    const char *by = first_why(h, hardware, true); /* all of a kind are counted by the same */
+    if (by[0])
+        dlb_str_addf(&works, " (%s)", by);
     if (working)
         dlb_found(f, DLB_VERDICT_OK, "%s%s%s", works.text, failing ? "; not " : "",
                   failing ? fails.text : "");
     else if (failing)
-        dlb_found(f, DLB_VERDICT_MISSING, "none counts; %s", first_reason(h, hardware));
+        dlb_found(f, DLB_VERDICT_MISSING, "none counts; %s", first_why(h, hardware, false));
     dlb_str_release(&fails);
     dlb_str_release(&works);
 }
@@ -71,13 +87,7 @@ static void check_hardware_events(const dlb_host *h, dlb_finding *f)
 static void check_software_events(const dlb_host *h, dlb_finding *f)
 {
     check_events(h, f, false);
-    if (f->verdict != DLB_VERDICT_MISSING)
-        return;
-    if (strstr(f->text, "no default PMU"))
-        dlb_advise(f,
-                   "PAPI's libpfm4 is older than this processor and then counts nothing at all: a "
-                   "newer libpfm4 on LD_LIBRARY_PATH helps");
-    else
+    if (f->verdict == DLB_VERDICT_MISSING)
         dlb_advise(f, "page faults, context switches and CPU time are taken from getrusage anyway");
 }
 

@@ -199,6 +199,8 @@ static void probe_software(dlb_host *host)
     if (!find_on_path("mpirun", host->launcher, sizeof host->launcher))
         find_on_path("srun", host->launcher, sizeof host->launcher);
     snprintf(host->counter_library, sizeof host->counter_library, "%s", dlb_counters_library());
+    snprintf(host->counter_library_lacks, sizeof host->counter_library_lacks, "%s",
+             dlb_counters_library_lacks());
     snprintf(host->best_isa, sizeof host->best_isa, "%s", dlk_isa_name(dlk_isa_best()));
     host->timer = dlb_timer_measure();
 }
@@ -236,11 +238,13 @@ static const char *const SOFTWARE_EVENTS[] = {
 static void probe_events(dlb_host *host, const char *const *names, size_t count, bool hardware)
 {
     for (size_t i = 0; i < count; i++) {
-        dlb_error reason = {.message = ""};
+        dlb_error reason;
+        const char *note;
         dlb_host_event *e = &host->events[host->event_count++];
         *e = (dlb_host_event){.name = names[i], .hardware = hardware};
-        e->works = dlb_counters_probe(names[i], &reason) == 0;
-        snprintf(e->why, sizeof e->why, "%.*s", (int)sizeof e->why - 1, reason.message);
+        e->works = dlb_counters_probe(names[i], &note, &reason) == 0;
+        snprintf(e->why, sizeof e->why, "%.*s", (int)sizeof e->why - 1,
+                 e->works ? note : reason.message);
     }
 }
 

@@ -22,7 +22,7 @@ typedef struct dlb_host_event {
     const char *name;
     bool hardware; /* needs the processor's counters; else the kernel counts */
     bool works;
-    char why[256]; /* if it does not */
+    char why[256]; /* if it does not; else who counts it, "" for the usual library */
 } dlb_host_event;
 
 typedef struct dlb_host {
@@ -54,7 +54,8 @@ typedef struct dlb_host {
     char mpi[128];      /* library and version */
     char launcher[256]; /* mpirun or srun found on PATH */
 
-    char counter_library[32]; /* "PAPI 7.0.0" */
+    char counter_library[32];        /* "PAPI 7.0.0" */
+    char counter_library_lacks[128]; /* why its perf_event component is off; "" if it is not */
     dlb_host_event events[DLB_HOST_EVENTS];
     int event_count; /* 0: not probed */
     char energy_meters[128];

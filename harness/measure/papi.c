@@ -1,12 +1,11 @@
 /* PAPI as the library behind counters.h. Its status codes stay in this file. */
 #include <papi.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "measure/counter_api.h"
-#include "measure/sysfile.h"
+#include "measure/paranoid.h"
 
 static int init_status;
 static char library[32];
@@ -47,15 +46,10 @@ static int papi_enter_thread(dlb_error *err)
 /* What is known of this system that may explain a refusal; "" if nothing. */
 static const char *circumstance(int status, bool hardware_event, char *buffer, size_t size)
 {
-    long long paranoid;
-    bool restricted = dlb_sys_number(&paranoid, "", "/proc/sys/kernel/perf_event_paranoid") &&
-                      geteuid() != 0 && (paranoid > 2 || status == PAPI_EPERM);
     const PAPI_hw_info_t *hardware = PAPI_get_hardware_info();
-    buffer[0] = '\0';
-    if (restricted)
-        snprintf(buffer, size, " (perf_event_paranoid = %lld: ask for %d or less)", paranoid,
-                 paranoid > 2 ? 2 : 1);
-    else if (hardware_event && hardware && hardware->virtualized)
+    if (dlb_paranoid_explains(status == PAPI_EPERM, buffer, size))
+        return buffer;
+    if (hardware_event && hardware && hardware->virtualized)
         snprintf(buffer, size, " (no hardware counters in this virtual machine)");
     return buffer;
 }
@@ -72,6 +66,15 @@ static const PAPI_component_info_t *perf_component(void)
 {
     int index = PAPI_get_component_index("perf_event");
     return index >= 0 ? PAPI_get_component_info(index) : NULL;
+}
+
+const char *dlb_counters_library_lacks(void)
+{
+    init_once();
+    const PAPI_component_info_t *perf = perf_component();
+    if (!perf)
+        return "it is built without";
+    return perf->disabled ? perf->disabled_reason : "";
 }
 
 typedef struct names {

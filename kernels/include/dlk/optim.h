@@ -22,7 +22,7 @@ typedef void dlk_sgd_fn(dlk_team *team, size_t count, const dlk_sgd *s, const fl
 /* w -= step_size * m / (sqrt(v) + epsilon) */
 typedef struct dlk_adam {
     double beta1, beta2; /* doubles: 1 - 0.999 loses five digits as a float */
-    float step_size; /* lr * sqrt(1 - beta2^t) / (1 - beta1^t) */
+    float step_size;     /* lr * sqrt(1 - beta2^t) / (1 - beta1^t) */
     float epsilon;
     float weight_decay; /* added to the gradient */
 } dlk_adam;

@@ -5,13 +5,13 @@ enum { DEAD = 100, KERNEL, KERNEL_TOO, FORBIDDEN, TWICE };
 
 static const struct {
     const char *name;
-    dlb_event_id id;
+    int code, component;
 } KNOWN[] = {
-    {"FAKE_A", {0, 0}},           {"FAKE_B", {1, 0}},
-    {"FAKE_C", {2, 0}},           {"FAKE_D", {3, 0}},
-    {"OTHER_A", {4, 1}},          {"PAPI_TOT_CYC", {5, 0}},
-    {"PAPI_TOT_INS", {TWICE, 0}}, {"FAKE_DEAD", {DEAD, 0}},
-    {"FAKE_KERNEL", {KERNEL, 0}}, {"FAKE_FORBIDDEN", {FORBIDDEN, 0}},
+    {"FAKE_A", 0, 0},           {"FAKE_B", 1, 0},
+    {"FAKE_C", 2, 0},           {"FAKE_D", 3, 0},
+    {"OTHER_A", 4, 1},          {"PAPI_TOT_CYC", 5, 0},
+    {"PAPI_TOT_INS", TWICE, 0}, {"FAKE_DEAD", DEAD, 0},
+    {"FAKE_KERNEL", KERNEL, 0}, {"FAKE_FORBIDDEN", FORBIDDEN, 0},
 };
 
 _Thread_local long long fake_work;
@@ -32,7 +32,7 @@ static int fake_find(const char *name, dlb_event_id *id, dlb_error *err)
 {
     for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++) {
         if (strcmp(KNOWN[i].name, name) == 0) {
-            *id = KNOWN[i].id;
+            *id = (dlb_event_id){.code = KNOWN[i].code, .component = KNOWN[i].component};
             return 0;
         }
     }

@@ -121,6 +121,22 @@ Test(doctor, the_advice_for_dead_counters_names_the_living)
     expect("Counters", "software", DLB_VERDICT_OK, "perf::TASK-CLOCK; not perf::CPU-CLOCK", "");
 }
 
+Test(doctor, it_says_who_counts_when_papi_does_not_know_the_processor)
+{
+    dlb_host_probe(&host, MACHINE("kvm-guest"));
+    snprintf(host.counter_library, sizeof host.counter_library, "PAPI 7.0.0");
+    snprintf(host.counter_library_lacks, sizeof host.counter_library_lacks,
+             "Error libpfm4 no default PMU found");
+    host.event_count = 2;
+    host.events[0] = (dlb_host_event){"perf::TASK-CLOCK", false, true, "counted by the kernel"};
+    host.events[1] = (dlb_host_event){"perf::CPU-CLOCK", false, false, "forbidden"};
+    dlb_doctor_examine(&host, &findings);
+    expect("Counters", "library", DLB_VERDICT_WARN, "component is off: Error libpfm4",
+           "older than this processor");
+    expect("Counters", "software", DLB_VERDICT_OK,
+           "perf::TASK-CLOCK (counted by the kernel); not perf::CPU-CLOCK", "");
+}
+
 Test(doctor, oversubscription_a_slow_clock_and_poor_scaling_are_noticed)
 {
     dlb_host_probe(&host, MACHINE("kvm-guest"));

@@ -89,6 +89,5 @@ Test(host, every_event_works_or_says_why_not)
     dlb_host_probe_counters(&h);
     cr_assert_gt(h.event_count, 0);
     for (int i = 0; i < h.event_count; i++)
-        cr_expect_eq(h.events[i].works, h.events[i].why[0] == '\0', "%s: %s", h.events[i].name,
-                     h.events[i].why);
+        cr_expect(h.events[i].works || h.events[i].why[0], "%s", h.events[i].name);
 }
