@@ -113,7 +113,7 @@ int dlb_placement_home(const dlb_placement *p, int thread)
 {
     const track *t = &p->track[thread];
     for (int i = 0; i < t->places; i++) {
-        if (2 * t->place[i].samples > t->samples)
+        if (10 * t->place[i].samples >= 9 * t->samples)
             return t->place[i].cpu;
     }
     return -1;

@@ -32,7 +32,10 @@ void dlb_placement_describe(const dlb_placement *p, int thread, dlb_str *text);
 /* All CPUs that any thread was seen on. */
 dlb_cpus dlb_placement_cpus(const dlb_placement *p);
 
-/* The CPU where a thread spent most of its samples (more than half), or -1. */
+/*
+ * The CPU where a thread spent nine tenths of its samples, or -1. A mere majority is no home: two
+ * threads that keep changing places are each on CPU 0 half of the time, and never together.
+ */
 int dlb_placement_home(const dlb_placement *p, int thread);
 
 /* True if two threads have the same home; *first < *second are then such a pair. */
