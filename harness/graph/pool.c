@@ -34,6 +34,7 @@ static void count_thread(void *arg, int thread)
 static int check_threads(dlb_pool *pool, dlb_error *err)
 {
     _Atomic int running = 0;
+    omp_set_dynamic(0);
     dlb_pool_each(pool, count_thread, &running);
     if (running == pool->options.threads)
         return 0;
@@ -47,7 +48,13 @@ int dlb_pool_create(dlb_pool **created, const dlb_pool_options *options, dlb_err
 {
     dlb_pool *pool = dlb_alloc(1, sizeof *pool);
     pool->options = *options;
-    pool->scratch = dlb_alloc((size_t)options->threads * options->scratch_floats, sizeof(float));
+    size_t floats = (size_t)options->threads * options->scratch_floats;
+    pool->scratch = dlb_try_alloc(floats, sizeof(float));
+    if (!pool->scratch) {
+        dlb_pool_free(pool);
+        return dlb_fail(err, DLB_FAIL, "%d threads need %.1f GB of scratch memory; take fewer",
+                        options->threads, 4e-9 * (double)floats);
+    }
     pool->teams = dlb_alloc((size_t)options->teams, sizeof *pool->teams);
     for (int t = 0; t < options->teams; t++) {
         int first = first_thread(pool, t);
@@ -55,7 +62,6 @@ int dlb_pool_create(dlb_pool **created, const dlb_pool_options *options, dlb_err
                       pool->scratch + (size_t)first * options->scratch_floats,
                       options->scratch_floats, options->spin_ns);
     }
-    omp_set_dynamic(0);
     if (check_threads(pool, err) < 0) {
         dlb_pool_free(pool);
         return DLB_FAIL;
@@ -88,11 +94,9 @@ int64_t dlb_pool_spin_ns(const dlb_pool *pool)
     return pool->options.spin_ns;
 }
 
-static void enter_as(dlb_pool *pool, int thread, dlb_leader_fn *fn, void *arg)
+/* Thread `thread` of the whole pool: leads its team or serves in it. */
+static void take_place(dlb_pool *pool, int thread, dlb_leader_fn *fn, void *arg)
 {
-    if (pool->options.on_enter)
-        pool->options.on_enter(pool->options.on_enter_arg, thread);
-    unsigned mode = dlk_float_mode_flush();
     int index = team_of(pool, thread);
     dlk_team *team = &pool->teams[index];
     int member = thread - first_thread(pool, index);
@@ -102,11 +106,31 @@ static void enter_as(dlb_pool *pool, int thread, dlb_leader_fn *fn, void *arg)
         fn(arg, index, team);
         dlk_team_dismiss(team);
     }
+}
+
+/* One thread in place of the whole pool, which any leader's work allows for. */
+static void work_alone(dlb_pool *pool, dlb_leader_fn *fn, void *arg)
+{
+    dlk_team alone;
+    dlk_team_init(&alone, 1, pool->scratch, pool->options.scratch_floats, pool->options.spin_ns);
+    fn(arg, 0, &alone);
+}
+
+static void enter_as(dlb_pool *pool, int thread, dlb_leader_fn *fn, void *arg)
+{
+    if (pool->options.on_enter)
+        pool->options.on_enter(pool->options.on_enter_arg, thread);
+    unsigned mode = dlk_float_mode_flush();
+    if (omp_get_num_threads() == pool->options.threads)
+        take_place(pool, thread, fn, arg);
+    else if (thread == 0)
+        work_alone(pool, fn, arg);
     dlk_float_mode_restore(mode);
 }
 
 void dlb_pool_run(dlb_pool *pool, dlb_leader_fn *fn, void *arg)
 {
+    omp_set_dynamic(0); /* a setting of the calling thread, which may be another each time */
 #pragma omp parallel num_threads(pool->options.threads)
     enter_as(pool, omp_get_thread_num(), fn, arg);
 }

@@ -35,7 +35,11 @@ int dlb_pool_threads(const dlb_pool *pool);
 int dlb_pool_teams(const dlb_pool *pool);
 int64_t dlb_pool_spin_ns(const dlb_pool *pool);
 
-/* Run `fn` on the leader of every team, the other threads serving them; returns when all have. */
+/*
+ * Run `fn` on the leader of every team, the other threads serving them; returns when all have.
+ * Where the runtime gives fewer threads than at creation (within a parallel region of the caller),
+ * one leader does all work alone.
+ */
 void dlb_pool_run(dlb_pool *pool, dlb_leader_fn *fn, void *arg);
 
 /* Run `fn` once on every thread. */

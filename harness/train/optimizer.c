@@ -16,7 +16,7 @@ typedef struct method {
     int states; /* arrays of the size of the parameters */
     dlb_op_fn *run;
     void (*begin_step)(dlb_optimizer *o, double lr);
-    dlk_cost (*cost)(size_t count);
+    dlk_cost (*cost)(const dlb_optimizer *o);
 } method;
 
 struct dlb_optimizer {
@@ -49,9 +49,9 @@ static void begin_sgd(dlb_optimizer *o, double lr)
     o->sgd.lr = (float)lr;
 }
 
-static dlk_cost cost_sgd(size_t count)
+static dlk_cost cost_sgd(const dlb_optimizer *o)
 {
-    return dlk_sgd_cost(count, 1);
+    return dlk_sgd_cost(o->parameter_count, o->sgd.momentum > 0);
 }
 
 static void run_adam(void *self, void *context, dlk_team *team)
@@ -78,15 +78,25 @@ static void run_adagrad(void *self, void *context, dlk_team *team)
                        o->parameters + u->offset, o->state[0] + u->offset);
 }
 
+static dlk_cost cost_adam(const dlb_optimizer *o)
+{
+    return dlk_adam_cost(o->parameter_count);
+}
+
 static void begin_adagrad(dlb_optimizer *o, double lr)
 {
     o->adagrad.lr = (float)lr;
 }
 
+static dlk_cost cost_adagrad(const dlb_optimizer *o)
+{
+    return dlk_adagrad_cost(o->parameter_count);
+}
+
 static const method methods[] = {
     [DLB_optimizer_sgd] = {1, run_sgd, begin_sgd, cost_sgd},
-    [DLB_optimizer_adam] = {2, run_adam, begin_adam, dlk_adam_cost},
-    [DLB_optimizer_adagrad] = {1, run_adagrad, begin_adagrad, dlk_adagrad_cost},
+    [DLB_optimizer_adam] = {2, run_adam, begin_adam, cost_adam},
+    [DLB_optimizer_adagrad] = {1, run_adagrad, begin_adagrad, cost_adagrad},
 };
 
 /* ---- Life ---- */
@@ -147,7 +157,12 @@ void dlb_optimizer_begin_step(dlb_optimizer *o, double lr)
     o->method->begin_step(o, lr);
 }
 
+size_t dlb_optimizer_bytes(const dlb_workload *w, size_t parameters)
+{
+    return (size_t)methods[w->optimizer].states * parameters * sizeof(float);
+}
+
 double dlb_optimizer_flops(const dlb_optimizer *o)
 {
-    return o->method->cost(o->parameter_count).flops;
+    return o->method->cost(o).flops;
 }

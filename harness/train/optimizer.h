@@ -18,6 +18,9 @@ void dlb_optimizer_free(dlb_optimizer *optimizer);
 /* Before every training step: the learning rate, and what follows from the number of the step. */
 void dlb_optimizer_begin_step(dlb_optimizer *optimizer, double lr);
 
+/* Bytes of state that an optimizer keeps for that many parameters. */
+size_t dlb_optimizer_bytes(const dlb_workload *workload, size_t parameters);
+
 /* FLOPs of one update of all parameters. */
 double dlb_optimizer_flops(const dlb_optimizer *optimizer);
 

@@ -23,10 +23,12 @@ static void stop_counters(void *counters, int thread)
 
 static void open_window(dlb_session *s)
 {
+    if (s->counting)
+        return;
+    s->counting = true;
+    dlb_energy_start(s->energy);
     if (s->counters)
         dlb_pool_each(s->pool, start_counters, s->counters);
-    dlb_energy_start(s->energy);
-    s->window_start = dlb_clock_s();
 }
 
 static void add_joules(dlb_session *s, dlb_value window)
@@ -38,12 +40,12 @@ static void add_joules(dlb_session *s, dlb_value window)
 
 static void close_window(dlb_session *s)
 {
-    double seconds = dlb_clock_s() - s->window_start;
-    s->epoch.train_s += seconds;
-    s->time_to_solution_s += seconds;
-    add_joules(s, dlb_energy_stop(s->energy));
+    if (!s->counting)
+        return;
+    s->counting = false;
     if (s->counters)
         dlb_pool_each(s->pool, stop_counters, s->counters);
+    add_joules(s, dlb_energy_stop(s->energy));
 }
 
 /* ---- Training ---- */
@@ -54,7 +56,7 @@ static void begin_epoch(dlb_session *s)
     s->loss_sum = 0;
     s->correct = 0;
     s->in_epoch = true;
-    open_window(s);
+    s->evaluation_due = false;
     dlb_loader_begin_epoch(s->train_loader, (uint32_t)s->epoch.number);
 }
 
@@ -73,6 +75,7 @@ static void end_epoch(dlb_session *s)
     close_window(s);
     note_sharing(s);
     s->in_epoch = false;
+    s->evaluation_due = true;
     s->epoch.forward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_FORWARD);
     s->epoch.backward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_BACKWARD);
     s->epoch.update_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_UPDATE);
@@ -111,19 +114,17 @@ static void train_on(dlb_session *s, const dlb_batch *batch)
 
 static dlb_progress progress_of(const dlb_session *s, int step)
 {
-    double open_s = s->in_epoch ? dlb_clock_s() - s->window_start : 0;
     return (dlb_progress){.epoch = s->epoch.number,
                           .step = step,
                           .steps = dlb_session_steps_per_epoch(s),
                           .images = s->epoch.train.images,
-                          .train_s = s->epoch.train_s + open_s,
+                          .train_s = s->epoch.train_s,
                           .train = s->epoch.train};
 }
 
 static int fail_diverged(dlb_session *s, dlb_error *err)
 {
-    if (s->in_epoch)
-        close_window(s);
+    close_window(s);
     s->in_epoch = false;
     s->diverged = true;
     return dlb_fail(err, DLB_DIVERGED,
@@ -131,15 +132,27 @@ static int fail_diverged(dlb_session *s, dlb_error *err)
                     s->steps, s->epoch.number);
 }
 
+/* A step is timed from asking for its batch to its last update; what the caller does is not. */
+static int train_step(dlb_session *s)
+{
+    double start = dlb_clock_s();
+    const dlb_batch *batch = next_batch(s);
+    int done = batch->step + 1;
+    train_on(s, batch);
+    double seconds = dlb_clock_s() - start;
+    s->epoch.train_s += seconds;
+    s->time_to_solution_s += seconds;
+    return done;
+}
+
 int dlb_session_step(dlb_session *s, dlb_progress *progress, dlb_error *err)
 {
     if (s->diverged)
         return fail_diverged(s, err);
+    open_window(s);
     if (!s->in_epoch)
         begin_epoch(s);
-    const dlb_batch *batch = next_batch(s);
-    int done = batch->step + 1;
-    train_on(s, batch);
+    int done = train_step(s);
     if (!isfinite(s->loss_sum))
         return fail_diverged(s, err);
     dlb_progress now = progress_of(s, done);
@@ -147,10 +160,11 @@ int dlb_session_step(dlb_session *s, dlb_progress *progress, dlb_error *err)
         end_epoch(s);
     if (progress)
         *progress = now;
-    if (s->hooks.on_step && s->hooks.on_step(s->hooks.arg, &now))
-        return dlb_fail(err, DLB_STOPPED, "stopped in epoch %d after step %d of %d", now.epoch,
-                        done, now.steps);
-    return 0;
+    if (!s->hooks.on_step || !s->hooks.on_step(s->hooks.arg, &now))
+        return 0;
+    close_window(s);
+    return dlb_fail(err, DLB_STOPPED, "stopped in epoch %d after step %d of %d", now.epoch, done,
+                    now.steps);
 }
 
 static void note_target(dlb_session *s, double accuracy)
@@ -160,25 +174,30 @@ static void note_target(dlb_session *s, double accuracy)
         s->time_to_target_s = s->time_to_solution_s;
 }
 
-int dlb_session_epoch(dlb_session *s, dlb_epoch *epoch, dlb_error *err)
+static int evaluate_epoch(dlb_session *s, dlb_epoch *ended, dlb_error *err)
 {
-    dlb_progress progress = {0};
-    do {
-        int status = dlb_session_step(s, &progress, err);
-        if (status < 0)
-            return status;
-    } while (progress.step < progress.steps);
-
-    dlb_epoch *ended = &s->epochs[s->epoch_count - 1];
     double before = s->eval_s;
     int status = dlb_session_evaluate(s, &ended->test, err);
-    ended->eval_s = s->eval_s - before;
+    ended->eval_s += s->eval_s - before;
     if (status < 0)
         return status;
+    s->evaluation_due = false;
     note_target(s, ended->test.accuracy);
-    if (epoch)
-        *epoch = *ended;
     return 0;
+}
+
+int dlb_session_epoch(dlb_session *s, dlb_epoch *epoch, dlb_error *err)
+{
+    int status = 0;
+    while (!s->evaluation_due && status == 0)
+        status = dlb_session_step(s, NULL, err);
+    if (status < 0)
+        return status;
+    dlb_epoch *ended = &s->epochs[s->epoch_count - 1];
+    status = evaluate_epoch(s, ended, err);
+    if (status == 0 && epoch)
+        *epoch = *ended;
+    return status;
 }
 
 /* ---- Evaluation ---- */
@@ -188,36 +207,36 @@ static int evaluate_batches(dlb_session *s, dlb_metrics *metrics, dlb_error *err
     double loss_sum = 0;
     long correct = 0;
     int steps = dlb_loader_steps(s->test_loader);
-    *metrics = (dlb_metrics){0};
+    long images = 0;
     dlb_loader_begin_epoch(s->test_loader, 0);
     for (const dlb_batch *batch; (batch = dlb_loader_next(s->test_loader)) != NULL;) {
         dlb_step step = {.n = batch->count, .x = batch->x, .labels = batch->labels};
         dlk_softmax_result result = dlb_graph_evaluate(s->graph, s->pool, &step, s->trace);
         loss_sum += result.loss_sum;
         correct += result.correct;
-        metrics->images += batch->count;
+        images += batch->count;
         dlb_progress progress = {.epoch = s->epoch_count, .step = batch->step + 1, .steps = steps};
         if (s->hooks.on_evaluate && s->hooks.on_evaluate(s->hooks.arg, &progress))
             return dlb_fail(err, DLB_STOPPED, "stopped during the evaluation after epoch %d",
                             s->epoch_count);
     }
-    metrics->loss = loss_sum / (double)metrics->images;
-    metrics->accuracy = (double)correct / (double)metrics->images;
+    *metrics = (dlb_metrics){.loss = loss_sum / (double)images,
+                             .accuracy = (double)correct / (double)images,
+                             .images = images};
     return 0;
 }
 
 int dlb_session_evaluate(dlb_session *s, dlb_metrics *metrics, dlb_error *err)
 {
-    bool in_epoch = s->in_epoch;
-    if (in_epoch)
-        close_window(s);
+    close_window(s);
     double start = dlb_clock_s();
-    int status = evaluate_batches(s, metrics, err);
+    dlb_metrics found = {0};
+    int status = evaluate_batches(s, &found, err);
     s->eval_s += dlb_clock_s() - start;
-    if (in_epoch)
-        open_window(s);
-    if (status == 0 && !isfinite(metrics->loss))
+    if (status == 0 && !isfinite(found.loss))
         return fail_diverged(s, err);
+    if (status == 0)
+        *metrics = found;
     return status;
 }
 

@@ -2,8 +2,8 @@
  * One training from data to result: what both the program and the public trainer are built on.
  *
  * Life: create (reads the data, builds the network, starts the threads) → step / epoch / evaluate
- * in any order → free. The window of measurement, which time_to_solution and the counters share,
- * is open while an epoch is being trained and closed during evaluation and between epochs.
+ * in any order → free. Time counts within steps only; counters and energy from the first step of
+ * an epoch to its last, without evaluation.
  */
 #ifndef DLB_TRAIN_SESSION_H
 #define DLB_TRAIN_SESSION_H
@@ -78,9 +78,13 @@ void dlb_session_free(dlb_session *session);
 /* One step; begins an epoch where none is under way. DLB_DIVERGED if the loss is not finite. */
 int dlb_session_step(dlb_session *session, dlb_progress *progress, dlb_error *err);
 
-/* The rest of the epoch, then evaluation. DLB_STOPPED if a hook asks for it. */
+/*
+ * The rest of the epoch, then evaluation; of an epoch whose last step was the last call, or that
+ * was stopped there, only the evaluation. DLB_STOPPED if a hook asks for it.
+ */
 int dlb_session_epoch(dlb_session *session, dlb_epoch *epoch, dlb_error *err);
 
+/* *metrics is touched on success only. */
 int dlb_session_evaluate(dlb_session *session, dlb_metrics *metrics, dlb_error *err);
 
 dlb_outcome dlb_session_outcome(dlb_session *session);

@@ -22,21 +22,23 @@ static int apply_model_defaults(dlb_session *s, dlb_error *err)
     return dlb_workload_check(&s->workload, err);
 }
 
+/* By name, so that a new choice in keys.def needs no word here. */
 static dlk_family chosen_family(const dlb_workload *w)
 {
-    static const dlk_family family[] = {[DLB_kernels_auto] = DLK_FAMILY_AUTO,
-                                        [DLB_kernels_ref] = DLK_FAMILY_REF,
-                                        [DLB_kernels_blas] = DLK_FAMILY_BLAS};
-    return family[w->kernels];
+    const char *name = dlb_key_info(DLB_KEY_kernels)->choices[w->kernels];
+    dlk_family family = DLK_FAMILY_AUTO;
+    while (strcmp(dlk_family_name(family), name) != 0)
+        family++;
+    return family;
 }
 
 static dlk_isa chosen_isa(const dlb_workload *w)
 {
-    static const dlk_isa isa[] = {[DLB_isa_auto] = DLK_ISA_AUTO,
-                                  [DLB_isa_sse] = DLK_ISA_SSE,
-                                  [DLB_isa_avx2] = DLK_ISA_AVX2,
-                                  [DLB_isa_avx512] = DLK_ISA_AVX512};
-    return isa[w->isa];
+    const char *name = dlb_key_info(DLB_KEY_isa)->choices[w->isa];
+    dlk_isa isa = DLK_ISA_AUTO;
+    while (strcmp(dlk_isa_name(isa), name) != 0)
+        isa++;
+    return isa;
 }
 
 static int check_fit(const dlb_session *s, dlb_error *err)
@@ -119,13 +121,24 @@ static int create_pool(dlb_session *s, dlb_error *err)
     return dlb_pool_create(&s->pool, &options, err);
 }
 
+/* What the buffers of the graph may take: all that is free, less the optimizer's state. */
+static size_t memory_for_graph(const dlb_session *s)
+{
+    size_t available = dlb_memory_free();
+    size_t state = dlb_optimizer_bytes(&s->workload, (size_t)dlb_model_parameters(&s->model));
+    if (available == 0)
+        return 0;
+    return available > state ? available - state : 1;
+}
+
 static int create_network(dlb_session *s, dlb_error *err)
 {
     const dlb_workload *w = &s->workload;
     int largest =
         s->data.train.count > s->data.test.count ? s->data.train.count : s->data.test.count;
     int batch = w->batch < largest ? (int)w->batch : largest;
-    int status = dlb_graph_create(&s->graph, &s->model, batch, &s->kernels, dlb_memory_free(), err);
+    int status =
+        dlb_graph_create(&s->graph, &s->model, batch, &s->kernels, memory_for_graph(s), err);
     if (status < 0)
         return status;
     s->optimizer = dlb_optimizer_create(s->graph, &s->kernels, w);

@@ -31,9 +31,10 @@ struct dlb_session {
 
     /* The epoch under way. */
     bool in_epoch;
+    bool evaluation_due; /* the last epoch ended, but its evaluation did not */
+    bool counting;       /* the window of counters and energy is open */
     bool diverged;
-    bool sharing_noted;  /* that two threads ran on one CPU */
-    double window_start; /* of the open window */
+    bool sharing_noted; /* that two threads ran on one CPU */
     double loss_sum;
     long correct;
     dlb_epoch epoch;

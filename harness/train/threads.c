@@ -14,15 +14,35 @@ extern int kmp_get_blocktime(void) __attribute__((weak));    // NOLINT(readabili
 /* How long teams spin where no KMP_BLOCKTIME is there to say it. */
 enum { DEFAULT_SPIN_MS = 200 };
 
-static int default_threads(void)
+enum { THREADS_MAX = 4096 };
+
+/* Of a list for nested regions, "4,2", the first counts. */
+static int threads_of_environment(const char *given, int *threads, dlb_error *err)
+{
+    char first[16];
+    long long number;
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(given, ","), given);
+    if (!dlb_parse_int(first, &number) || number < 1 || number > THREADS_MAX)
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "OMP_NUM_THREADS = '%s' in the environment is not a number of 1 … %d; set "
+                        "it right, or set threads",
+                        given, THREADS_MAX);
+    *threads = (int)number;
+    return 0;
+}
+
+/* Without asking the OpenMP runtime, which stumbles over some values of the environment. */
+static int resolve_threads(dlb_threads *t, const dlb_workload *w, dlb_error *err)
 {
     const char *given = getenv("OMP_NUM_THREADS");
-    return given && *given ? omp_get_max_threads() : dlb_cores_allowed();
+    t->threads = w->threads ? (int)w->threads : dlb_cores_allowed();
+    return w->threads || !given || !*given ? 0 : threads_of_environment(given, &t->threads, err);
 }
 
 static int resolve_counts(dlb_threads *t, const dlb_workload *w, dlb_error *err)
 {
-    t->threads = w->threads ? (int)w->threads : default_threads();
+    if (resolve_threads(t, w, err) < 0)
+        return DLB_BAD_INPUT;
     t->intra_op = w->intra_op ? (int)w->intra_op : t->threads;
     if (t->intra_op > t->threads)
         return dlb_fail(err, DLB_BAD_INPUT,
@@ -40,8 +60,11 @@ static int resolve_counts(dlb_threads *t, const dlb_workload *w, dlb_error *err)
 }
 
 /* The runtime reads these once, when it starts. */
-static void set_environment(const dlb_workload *w, dlb_notes *notes)
+static void set_environment(const dlb_threads *t, const dlb_workload *w, dlb_notes *notes)
 {
+    char count[16];
+    snprintf(count, sizeof count, "%d", t->threads);
+    setenv("OMP_NUM_THREADS", count, 1);
     static atomic_bool started;
     bool late = atomic_exchange(&started, true);
     if (w->kmp_affinity[0]) {
@@ -76,9 +99,9 @@ static void set_blocktime(dlb_threads *t, const dlb_workload *w)
 int dlb_threads_set_up(dlb_threads *t, const dlb_workload *w, dlb_notes *notes, dlb_error *err)
 {
     *t = (dlb_threads){0};
-    set_environment(w, notes);
-    if (resolve_counts(t, w, err) < 0)
+    if (resolve_counts(t, w, err) < 0) /* before the runtime starts and binds this thread */
         return DLB_BAD_INPUT;
+    set_environment(t, w, notes);
     omp_set_num_threads(t->threads);
     set_blocktime(t, w);
     if (!dlb_openmp_has_kmp() && (w->kmp_affinity[0] || w->kmp_blocktime[0]))

@@ -137,7 +137,7 @@ int dlbench_trainer_evaluate(dlbench_trainer *t, dlbench_metrics *metrics, dlben
     dlb_error internal;
     dlb_metrics m = {0};
     int status = dlb_session_evaluate(t->session, &m, &internal);
-    if (status == 0)
+    if (status == 0 && metrics)
         *metrics = publish_metrics(m);
     return publish(err, &internal, status);
 }
@@ -149,6 +149,8 @@ int dlbench_trainer_layer_count(const dlbench_trainer *t)
 
 dlbench_parameters dlbench_trainer_layer(dlbench_trainer *t, int index)
 {
+    if (index < 0 || index >= dlbench_trainer_layer_count(t))
+        return (dlbench_parameters){0};
     dlb_graph *graph = dlb_session_graph(t->session);
     const dlb_block *block = dlb_graph_block(graph, index);
     float *weights = dlb_graph_parameters(graph) + block->offset;

@@ -1,6 +1,9 @@
 #include <criterion/criterion.h>
 #include <math.h>
+#include <unistd.h>
 
+#include "base/clock.h"
+#include "measure/cores.h"
 #include "unit/train/short_run.h"
 
 #define SHORT "data", "mnist", "train_images", "640", "test_images", "256"
@@ -11,11 +14,13 @@ typedef struct curve {
     double loss[STEPS];
 } curve;
 
-static curve loss_curve(const char *model, const char *kernels, const char *threads,
+/* Batches of 37 of 200 images: the sixth is smaller. */
+static curve loss_curve(const char *model, const char *kernels, const char *intra_op,
                         const char *inter_op, const char *readers)
 {
-    dlb_session *s = SESSION("model", model, "kernels", kernels, "threads", threads, "inter_op",
-                             inter_op, "readers", readers, "batch", "37", SHORT);
+    dlb_session *s = SESSION("model", model, "kernels", kernels, "threads", "4", "intra_op",
+                             intra_op, "inter_op", inter_op, "readers", readers, "batch", "37",
+                             "train_images", "200", "test_images", "10");
     curve c;
     dlb_error err;
     for (int i = 0; i < STEPS; i++) {
@@ -29,16 +34,17 @@ static curve loss_curve(const char *model, const char *kernels, const char *thre
 
 Test(session, the_loss_curve_is_bit_identical_for_any_threads_and_teams)
 {
-    const char *const models[] = {"keras_cnn", "horovod_cnn"};
+    const char *const runs[][2] = {
+        {"keras_cnn", "blas"}, {"horovod_cnn", "blas"}, {"horovod_cnn", "ref"}};
     const char *const settings[][3] = {
         {"2", "1", "1"}, {"2", "2", "0"}, {"3", "1", "2"}, {"3", "2", "3"}, {"4", "4", "1"}};
-    for (int m = 0; m < 2; m++) {
-        curve one = loss_curve(models[m], "blas", "1", "1", "0");
+    for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+        curve one = loss_curve(runs[r][0], runs[r][1], "1", "1", "0");
         for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-            curve other =
-                loss_curve(models[m], "blas", settings[i][0], settings[i][1], settings[i][2]);
-            cr_assert_eq(memcmp(&one, &other, sizeof one), 0, "%s: threads %s, inter_op %s",
-                         models[m], settings[i][0], settings[i][1]);
+            const char *const *t = settings[i];
+            curve other = loss_curve(runs[r][0], runs[r][1], t[0], t[1], t[2]);
+            cr_assert_eq(memcmp(&one, &other, sizeof one), 0, "%s, %s: intra_op %s, inter_op %s",
+                         runs[r][0], runs[r][1], t[0], t[1]);
         }
     }
 }
@@ -118,6 +124,82 @@ Test(session, a_hook_stops_after_the_step_and_training_can_go_on)
     cr_assert_eq(dlb_session_outcome(s).steps, 3);
     cr_assert_eq(dlb_session_epoch(s, &epoch, &err), 0, "%s", err.message);
     cr_assert_eq(epoch.train.images, 640);
+    dlb_session_free(s);
+}
+
+static int stop_always(void *arg, const dlb_progress *progress)
+{
+    (void)arg;
+    (void)progress;
+    return 1;
+}
+
+static int stop_once_at_last(void *arg, const dlb_progress *progress)
+{
+    int *stops = arg;
+    return progress->step == progress->steps && (*stops)++ == 0;
+}
+
+Test(session, an_evaluation_that_was_stopped_has_no_result)
+{
+    dlb_session_hooks hooks = {.on_evaluate = stop_always};
+    const char *const pairs[] = {"model", "horovod_cnn", SHORT, NULL};
+    dlb_session *s = make_session(pairs, &hooks);
+    dlb_error err;
+    dlb_epoch epoch;
+    cr_assert_eq(dlb_session_epoch(s, &epoch, &err), DLB_STOPPED);
+    dlb_outcome o = dlb_session_outcome(s);
+    cr_assert_eq(o.epoch_count, 1);
+    cr_assert_eq(o.epochs[0].train.images, 640);
+    cr_assert_eq(o.epochs[0].test.images, 0);
+    dlb_session_free(s);
+}
+
+Test(session, an_epoch_stopped_at_its_last_step_is_still_evaluated)
+{
+    int stops = 0;
+    dlb_session_hooks hooks = {.on_step = stop_once_at_last, .arg = &stops};
+    const char *const pairs[] = {"model", "horovod_cnn", SHORT, NULL};
+    dlb_session *s = make_session(pairs, &hooks);
+    dlb_error err;
+    dlb_epoch epoch;
+    cr_assert_eq(dlb_session_epoch(s, &epoch, &err), DLB_STOPPED);
+    cr_assert_eq(dlb_session_epoch(s, &epoch, &err), 0);
+    cr_assert_eq(epoch.number, 1);
+    cr_assert_eq(epoch.test.images, 256);
+    cr_assert_eq(dlb_session_epoch(s, &epoch, &err), 0);
+    cr_assert_eq(epoch.number, 2);
+    dlb_session_free(s);
+}
+
+Test(session, a_stop_leaves_counters_with_what_was_counted)
+{
+    dlb_session_hooks hooks = {.on_step = stop_always};
+    const char *const pairs[] = {"model", "horovod_cnn", "counters", "perf::TASK-CLOCK",
+                                 SHORT,   NULL};
+    dlb_session *s = make_session(pairs, &hooks);
+    dlb_error err;
+    long long first = 0, second = 0;
+    cr_assert_eq(dlb_session_step(s, NULL, &err), DLB_STOPPED);
+    cr_assert(dlb_counters_value(dlb_session_counters(s), 0, &first));
+    cr_assert_eq(dlb_session_step(s, NULL, &err), DLB_STOPPED);
+    cr_assert(dlb_counters_value(dlb_session_counters(s), 0, &second));
+    cr_assert_gt(first, 0);
+    cr_assert_gt(second, first);
+    dlb_session_free(s);
+}
+
+Test(session, what_the_caller_does_between_steps_is_not_training_time)
+{
+    dlb_session *s = SESSION("model", "horovod_cnn", SHORT);
+    dlb_error err;
+    double wall = dlb_clock_s();
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(dlb_session_step(s, NULL, &err), 0);
+        usleep(100000);
+    }
+    wall = dlb_clock_s() - wall;
+    cr_assert_lt(dlb_session_outcome(s).time_to_solution_s, wall - 0.29);
     dlb_session_free(s);
 }
 
@@ -201,9 +283,10 @@ Test(session, what_cannot_be_is_refused_before_training)
     REFUSE("nowhere", "data", "/nowhere");
 }
 
+/* One thread alone cannot be busy for longer than the epoch took; two can, where both may run. */
 Test(session, counters_cover_every_thread_of_the_pool)
 {
-    dlb_session *s = SESSION("model", "horovod_cnn", "threads", "2", "counters",
+    dlb_session *s = SESSION("model", "keras_cnn", "threads", "2", "counters",
                              "perf::TASK-CLOCK PAPI_TOT_INS", SHORT);
     dlb_error err;
     dlb_epoch epoch;
@@ -211,9 +294,11 @@ Test(session, counters_cover_every_thread_of_the_pool)
     long long task_clock_ns = 0, instructions = 0;
     dlb_counters *counters = dlb_session_counters(s);
     cr_assert(dlb_counters_value(counters, 0, &task_clock_ns), "%s", dlb_counters_why(counters, 0));
-    /* Busy time of two threads: more than one thread's alone could be, no more than both'. */
-    cr_assert_gt((double)task_clock_ns, 0);
-    cr_assert_leq(1e-9 * (double)task_clock_ns, 2.1 * epoch.train_s + 0.01);
+    double busy_s = 1e-9 * (double)task_clock_ns;
+    dlb_value load = dlb_session_outcome(s).noise.load;
+    if (dlb_cores_allowed() > 1 && load.known && load.number < 1)
+        cr_assert_gt(busy_s, 1.1 * epoch.train_s);
+    cr_assert(busy_s > 0 && busy_s <= 2.1 * epoch.train_s + 0.05);
     if (!dlb_counters_value(counters, 1, &instructions))
         cr_assert_gt(strlen(dlb_counters_why(counters, 1)), 0);
     else

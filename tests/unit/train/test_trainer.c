@@ -38,9 +38,12 @@ Test(trainer, misuse_is_an_error_and_never_an_exit)
     cr_assert_eq(dlbench_trainer_set(t, "batch", "0", &err), DLBENCH_BAD_INPUT);
     cr_assert_eq(dlbench_trainer_step(t, NULL, &err), DLBENCH_BAD_INPUT);
     cr_assert_eq(dlbench_trainer_evaluate(t, &metrics, &err), DLBENCH_BAD_INPUT);
+    cr_assert_null(dlbench_trainer_layer(t, 0).weights);
     cr_assert_eq(dlbench_trainer_load(t, &err), 0);
     cr_assert_eq(dlbench_trainer_load(t, &err), DLBENCH_BAD_INPUT);
     cr_assert_eq(dlbench_trainer_set(t, "batch", "32", &err), DLBENCH_BAD_INPUT);
+    cr_assert_null(dlbench_trainer_layer(t, 4).weights);
+    cr_assert_eq(dlbench_trainer_evaluate(t, NULL, &err), 0);
     dlbench_trainer_destroy(t);
     dlbench_trainer_destroy(NULL);
 }
@@ -100,4 +103,24 @@ Test(trainer, two_trainers_side_by_side_do_not_disturb_each_other)
     dlbench_trainer_destroy(first);
     dlbench_trainer_destroy(second);
     dlbench_trainer_destroy(third);
+}
+
+/* Where the runtime gives one thread only, one does the work of all, with the same result. */
+Test(trainer, a_step_inside_the_callers_parallel_region_neither_hangs_nor_differs)
+{
+    dlbench_error err;
+    dlbench_progress outside, inside = {0};
+    dlbench_trainer *first = make_trainer(), *second = make_trainer();
+    cr_assert_eq(dlbench_trainer_set(first, "threads", "2", &err), 0);
+    cr_assert_eq(dlbench_trainer_set(second, "threads", "2", &err), 0);
+    cr_assert_eq(dlbench_trainer_load(first, &err), 0);
+    cr_assert_eq(dlbench_trainer_load(second, &err), 0);
+    cr_assert_eq(dlbench_trainer_step(first, &outside, &err), 0);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    dlbench_trainer_step(second, &inside, NULL);
+    cr_assert_eq(inside.step, 1);
+    cr_assert_eq(inside.train.loss, outside.train.loss);
+    dlbench_trainer_destroy(first);
+    dlbench_trainer_destroy(second);
 }

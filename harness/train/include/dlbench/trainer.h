@@ -14,8 +14,10 @@
  *
  * Functions return 0, or a negative code after they have filled *err with a sentence fit to print.
  * The library never prints, never exits, and leaves the floating-point mode of the calling thread
- * as it was. The keys `threads`, `kmp_affinity` and `kmp_blocktime` set the environment variables
- * that the OpenMP runtime reads when it starts, so they come too late once it has started.
+ * as it was. It does change the OpenMP settings of that thread (number of threads, dynamic,
+ * blocktime) and, in the environment, OMP_NUM_THREADS and what `kmp_affinity` and `kmp_blocktime`
+ * were set to; the runtime reads KMP_AFFINITY when it starts, so that key comes too late once it
+ * has. A trainer may be stepped inside a parallel region of the caller, on one thread then.
  */
 #ifndef DLBENCH_TRAINER_H
 #define DLBENCH_TRAINER_H
@@ -91,15 +93,18 @@ DLBENCH_API int dlbench_trainer_load(dlbench_trainer *trainer, dlbench_error *er
 DLBENCH_API int dlbench_trainer_step(dlbench_trainer *trainer, dlbench_progress *progress,
                                      dlbench_error *err);
 
-/* The rest of the current epoch, then evaluation. *epoch may be NULL. */
+/*
+ * The rest of the current epoch, then evaluation; right after the last step of an epoch only the
+ * evaluation. *epoch may be NULL.
+ */
 DLBENCH_API int dlbench_trainer_epoch(dlbench_trainer *trainer, dlbench_epoch *epoch,
                                       dlbench_error *err);
 
-/* On the test images, without dropout. */
+/* On the test images, without dropout. *metrics is touched on success only, and may be NULL. */
 DLBENCH_API int dlbench_trainer_evaluate(dlbench_trainer *trainer, dlbench_metrics *metrics,
                                          dlbench_error *err);
 
-/* The parameters in place, to read, save or overwrite between steps. */
+/* The parameters in place, to read, save or overwrite between steps; empty for a wrong index. */
 DLBENCH_API int dlbench_trainer_layer_count(const dlbench_trainer *trainer);
 DLBENCH_API dlbench_parameters dlbench_trainer_layer(dlbench_trainer *trainer, int index);
 
