@@ -64,7 +64,8 @@ static int select_kernels(dlb_session *s, dlb_error *err)
 {
     int status =
         dlk_kernels_select(&s->kernels, chosen_family(&s->workload), chosen_isa(&s->workload), err);
-    if (status == 0 && getenv("OPENBLAS_CORETYPE"))
+    const char *users_core = getenv("OPENBLAS_CORETYPE");
+    if (status == 0 && users_core && *users_core)
         dlb_notes_add(&s->notes, "kernels: %s", s->kernels.detail);
     return status;
 }
