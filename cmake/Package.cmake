@@ -1,5 +1,6 @@
 # libdlbench: the trainer as a shared library with one public header, found by CMake and
-# pkg-config. Only what the header declares is visible.
+# pkg-config. Only what the header declares is visible. What programs are compiled with is the
+# component `development`.
 include(CMakePackageConfigHelpers)
 
 add_library(dlbench_library SHARED harness/train/trainer.c)
@@ -16,21 +17,27 @@ target_include_directories(dlbench_library INTERFACE
 
 install(TARGETS dlbench_library EXPORT dlbench-targets)
 install(FILES harness/train/include/dlbench/trainer.h
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dlbench)
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dlbench COMPONENT development)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dlbench)
-install(EXPORT dlbench-targets NAMESPACE dlbench:: DESTINATION ${package_dir})
+install(EXPORT dlbench-targets NAMESPACE dlbench:: DESTINATION ${package_dir}
+        COMPONENT development)
 file(CONFIGURE OUTPUT dlbench-config.cmake @ONLY CONTENT
      "include(\${CMAKE_CURRENT_LIST_DIR}/dlbench-targets.cmake)\n")
 write_basic_package_version_file(dlbench-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dlbench-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/dlbench-config-version.cmake
-        DESTINATION ${package_dir})
+        DESTINATION ${package_dir} COMPONENT development)
 
+# Paths relative to the file itself, so that the installed tree can be moved.
+set(pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pc_to_prefix ${pc_dir} ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH pc_to_lib ${pc_dir} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH pc_to_include ${pc_dir} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 file(CONFIGURE OUTPUT dlbench.pc @ONLY CONTENT
-"prefix=\${pcfiledir}/../..
-libdir=\${prefix}/lib
-includedir=\${prefix}/include
+"prefix=\${pcfiledir}/@pc_to_prefix@
+libdir=\${pcfiledir}/@pc_to_lib@
+includedir=\${pcfiledir}/@pc_to_include@
 
 Name: dlbench
 Description: @PROJECT_DESCRIPTION@
@@ -38,4 +45,5 @@ Version: @PROJECT_VERSION@
 Cflags: -I\${includedir}
 Libs: -L\${libdir} -ldlbench
 ")
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dlbench.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dlbench.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT development)

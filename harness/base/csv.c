@@ -91,12 +91,16 @@ static int append_locked(int fd, const char *path, const char *header, const cha
     return dlb_fail(err, DLB_FAIL, "%s: cannot append a row: %s", path, strerror(failure));
 }
 
+static int refuse_open(const char *path, dlb_error *err)
+{
+    return dlb_fail(err, DLB_BAD_INPUT, "%s: cannot open for appending: %s", path, strerror(errno));
+}
+
 int dlb_csv_append(const char *path, const char *header, const char *row, dlb_error *err)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
-        return dlb_fail(err, DLB_BAD_INPUT, "%s: cannot open for appending: %s", path,
-                        strerror(errno));
+        return refuse_open(path, err);
     int status = 0;
     if (lock_exclusive(fd) < 0)
         status = dlb_fail(err, DLB_FAIL, "%s: cannot lock: %s", path, strerror(errno));
@@ -110,13 +114,12 @@ int dlb_csv_append(const char *path, const char *header, const char *row, dlb_er
 int dlb_csv_check(const char *path, const char *header, dlb_error *err)
 {
     struct stat info;
-    int status = dlb_file_writable(path, err);
-    if (status < 0 || stat(path, &info) < 0)
-        return status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (stat(path, &info) < 0 || !S_ISREG(info.st_mode))
+        return dlb_file_writable(path, err);
+    int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
     if (fd < 0)
-        return dlb_fail(err, DLB_BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
-    status = check_header(fd, &info, path, header, err);
+        return refuse_open(path, err);
+    int status = check_header(fd, &info, path, header, err);
     close(fd);
     return status;
 }

@@ -19,7 +19,7 @@ void dlb_csv_add(dlb_str *line, size_t column, const char *field);
  */
 int dlb_csv_append(const char *path, const char *header, const char *row, dlb_error *err);
 
-/* Whether such a row could be appended; nothing is created or changed. */
+/* Whether such a row could be appended; the file is not created or changed. */
 int dlb_csv_check(const char *path, const char *header, dlb_error *err);
 
 #endif

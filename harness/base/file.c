@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 static int read_all(int fd, const char *path, size_t limit, dlb_str *text, dlb_error *err)
 {
     char block[65536];
@@ -13,7 +15,8 @@ static int read_all(int fd, const char *path, size_t limit, dlb_str *text, dlb_e
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return dlb_fail(err, DLB_FAIL, "%s: %s", path, strerror(errno));
+            return dlb_fail(err, errno == EISDIR ? DLB_BAD_INPUT : DLB_FAIL, "%s: %s", path,
+                            errno == EISDIR ? "is a folder, not a file" : strerror(errno));
         if (got == 0)
             break;
         if (text->length + (size_t)got > limit)
@@ -34,28 +37,91 @@ int dlb_file_read(const char *path, size_t limit, dlb_str *text, dlb_error *err)
     return status;
 }
 
-static int folder_writable(const char *path)
+static int refuse_write(const char *path, dlb_error *err)
 {
-    const char *slash = strrchr(path, '/');
-    dlb_str folder = DLB_STR_INIT;
-    if (slash)
-        dlb_str_add_bytes(&folder, path, (size_t)(slash - path) + 1);
-    else
-        dlb_str_add(&folder, ".");
-    int status = access(folder.text, W_OK | X_OK);
+    return dlb_fail(err, DLB_BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+/* The path without symbolic links of a file that need not exist, in a folder that must. */
+static char *real_path(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    if (whole)
+        return whole;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    dlb_str folder = DLB_STR_INIT, joined = DLB_STR_INIT;
+    dlb_str_add_bytes(&folder, slash ? path : "./", slash ? (size_t)(name - path) : 2);
+    char *real = realpath(folder.text, NULL);
+    if (real)
+        dlb_str_addf(&joined, "%s/%s", real, name);
+    free(real);
     dlb_str_release(&folder);
+    return joined.text;
+}
+
+/* Where bytes go. */
+typedef struct target {
+    const char *name; /* as the caller calls it */
+    char *path;       /* without symbolic links; free() it */
+    bool in_place;    /* a device or a pipe: written to, never replaced */
+} target;
+
+static int find_target(target *t, const char *name, dlb_error *err)
+{
+    struct stat info;
+    if (*name == '\0')
+        return dlb_fail(err, DLB_BAD_INPUT, "a file cannot have an empty name");
+    bool exists = stat(name, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
+        return dlb_fail(err, DLB_BAD_INPUT, "%s: is a folder, not a file", name);
+    if (exists && access(name, W_OK) < 0)
+        return refuse_write(name, err);
+    bool in_place = exists && !S_ISREG(info.st_mode);
+    if (!exists && lstat(name, &info) == 0)
+        return dlb_fail(err, DLB_BAD_INPUT, "%s: is a link to a file that is not there", name);
+    *t = (target){name, in_place ? dlb_strdup(name) : real_path(name), in_place};
+    return t->path ? 0 : refuse_write(name, err);
+}
+
+/* A new file beside the target, with its name in *temporary; its descriptor, or -1. */
+static int create_beside(const target *t, dlb_str *temporary)
+{
+    dlb_str_addf(temporary, "%s.tmp.XXXXXX", t->path);
+    return mkostemp(temporary->text, O_CLOEXEC);
+}
+
+static int try_beside(const target *t, dlb_error *err)
+{
+    dlb_str temporary = DLB_STR_INIT;
+    int fd = create_beside(t, &temporary);
+    int status = fd < 0 ? refuse_write(t->name, err) : 0;
+    if (fd >= 0) {
+        unlink(temporary.text);
+        close(fd);
+    }
+    dlb_str_release(&temporary);
     return status;
 }
 
 int dlb_file_writable(const char *path, dlb_error *err)
 {
-    struct stat info;
-    bool exists = stat(path, &info) == 0;
-    if (exists && S_ISDIR(info.st_mode))
-        return dlb_fail(err, DLB_BAD_INPUT, "%s: is a folder, not a file", path);
-    if ((exists ? access(path, W_OK) : folder_writable(path)) < 0)
-        return dlb_fail(err, DLB_BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
-    return 0;
+    target t = {0};
+    int status = find_target(&t, path, err);
+    if (status < 0)
+        return status;
+    if (!t.in_place)
+        status = try_beside(&t, err);
+    free(t.path);
+    return status;
+}
+
+bool dlb_file_same(const char *path, const char *other)
+{
+    char *a = real_path(path), *b = real_path(other);
+    bool same = strcmp(a ? a : path, b ? b : other) == 0;
+    free(b);
+    free(a);
+    return same;
 }
 
 static int write_all(int fd, const char *bytes, size_t count)
@@ -69,29 +135,59 @@ static int write_all(int fd, const char *bytes, size_t count)
         bytes += written;
         count -= (size_t)written;
     }
+    return 0;
+}
+
+/* Closes after work that came to `status`; errno is of what failed first. */
+static int close_after(int fd, int status)
+{
+    int failure = errno;
+    if (close(fd) < 0 && status == 0)
+        return -1;
+    errno = failure;
+    return status;
+}
+
+static int write_in_place(const target *t, const char *bytes, size_t count, dlb_error *err)
+{
+    int fd = open(t->path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || close_after(fd, write_all(fd, bytes, count)) < 0)
+        return dlb_fail(err, DLB_FAIL, "%s: %s", t->name, strerror(errno));
+    return 0;
+}
+
+/* The mode is the one that open would have given to a new file. */
+static int fill(int fd, const char *bytes, size_t count)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(fd, 0666 & ~mask) < 0 || write_all(fd, bytes, count) < 0)
+        return -1;
     return fsync(fd);
+}
+
+static int replace(const target *t, const char *bytes, size_t count, dlb_error *err)
+{
+    dlb_str temporary = DLB_STR_INIT;
+    int fd = create_beside(t, &temporary);
+    int status = 0;
+    if (fd < 0) {
+        status = refuse_write(t->name, err);
+    } else if (close_after(fd, fill(fd, bytes, count)) < 0 || rename(temporary.text, t->path) < 0) {
+        status = dlb_fail(err, DLB_FAIL, "%s: %s", t->name, strerror(errno));
+        unlink(temporary.text);
+    }
+    dlb_str_release(&temporary);
+    return status;
 }
 
 int dlb_file_write_atomic(const char *path, const char *bytes, size_t count, dlb_error *err)
 {
-    dlb_str temporary = DLB_STR_INIT;
-    dlb_str_addf(&temporary, "%s.tmp.XXXXXX", path);
-    int fd = mkostemp(temporary.text, O_CLOEXEC);
-    if (fd < 0) {
-        int failure = errno;
-        dlb_str_release(&temporary);
-        return dlb_fail(err, DLB_BAD_INPUT, "%s: cannot write beside it: %s", path,
-                        strerror(failure));
-    }
-
-    mode_t mask = umask(0);
-    umask(mask);
-    int failed = fchmod(fd, 0666 & ~mask) < 0 || write_all(fd, bytes, count) < 0;
-    failed = close(fd) < 0 || failed;
-    failed = failed || rename(temporary.text, path) < 0;
-    int failure = errno;
-    if (failed)
-        unlink(temporary.text);
-    dlb_str_release(&temporary);
-    return failed ? dlb_fail(err, DLB_FAIL, "%s: %s", path, strerror(failure)) : 0;
+    target t = {0};
+    int status = find_target(&t, path, err);
+    if (status < 0)
+        return status;
+    status = (t.in_place ? write_in_place : replace)(&t, bytes, count, err);
+    free(t.path);
+    return status;
 }

@@ -11,10 +11,19 @@
  */
 int dlb_file_read(const char *path, size_t limit, dlb_str *text, dlb_error *err);
 
-/* Whether a file can be written at `path`: it can be changed, or created in its folder. */
+/*
+ * Whether dlb_file_write_atomic could write to `path` now. Where it would create a file, one is
+ * created and removed.
+ */
 int dlb_file_writable(const char *path, dlb_error *err);
 
-/* Write to a temporary file beside `path`, sync it, and rename it into place. */
+/* Whether both paths lead to one file, which need not exist yet. */
+bool dlb_file_same(const char *path, const char *other);
+
+/*
+ * Write to a temporary file beside `path`, sync it, and rename it into place. A symbolic link stays
+ * and the file that it leads to is replaced. What is no file (a device, a pipe) is written to.
+ */
 int dlb_file_write_atomic(const char *path, const char *bytes, size_t count, dlb_error *err);
 
 #endif

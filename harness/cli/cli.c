@@ -2,7 +2,8 @@
 
 int dlb_cli_fail(const char *command, const dlb_error *err)
 {
-    fprintf(stderr, "%s: %s\n", command, err->message);
+    bool named = strncmp(err->message, command, strlen(command)) == 0;
+    fprintf(stderr, "%s%s%s\n", named ? "" : command, named ? "" : ": ", err->message);
     return err->code == DLB_BAD_INPUT ? DLB_EXIT_USAGE : DLB_EXIT_SHORT;
 }
 

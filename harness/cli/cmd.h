@@ -18,7 +18,10 @@ int cmd_doctor(int argc, char **argv);
 int cmd_summary(int argc, char **argv);
 int cmd_train(int argc, char **argv);
 
-/* Print the error on stderr as "dlbench COMMAND: message"; returns the exit status for it. */
+/*
+ * Print the error on stderr as "dlbench COMMAND: message", without the name where the message
+ * begins with it; returns the exit status for it.
+ */
 int dlb_cli_fail(const char *command, const dlb_error *err);
 
 /*

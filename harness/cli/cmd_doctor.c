@@ -1,6 +1,5 @@
-#include <unistd.h>
-
 #include "cli/cmd.h"
+#include "cli/terminal.h"
 #include "dlk/dispatch.h"
 #include "measure/doctor.h"
 
@@ -18,9 +17,8 @@ static void probe(dlb_host *host, bool with_peak)
 
 static bool wants_colour(void)
 {
-    const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
-    return isatty(STDOUT_FILENO) && !dumb && !(refused && refused[0]);
+    const char *refused = getenv("NO_COLOR");
+    return dlb_terminal_obeys(stdout) && !(refused && refused[0]);
 }
 
 static int print(const dlb_host *host, const dlb_findings *findings, bool json, dlb_error *err)

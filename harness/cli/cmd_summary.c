@@ -14,12 +14,10 @@ static void add_shape(dlb_str *text, dlb_shape shape)
         dlb_str_addf(text, "%d × %d × %d", shape.h, shape.w, shape.c);
 }
 
-/* Pads to `width` columns; "×" takes two bytes and one column. */
+/* Pads to `width` columns. */
 static void add_padded(dlb_str *line, const char *text, int width, bool right)
 {
-    int columns = 0;
-    for (const char *c = text; *c; c++)
-        columns += (*c & 0xc0) != 0x80;
+    int columns = dlb_text_columns(text);
     int blanks = columns < width ? width - columns : 0;
     if (right)
         dlb_str_addf(line, "%*s%s", blanks, "", text);

@@ -36,13 +36,27 @@ static int fail_unknown(const char *name)
     return DLB_EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+static int run_command(int argc, char **argv)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[0], commands[i].name) == 0)
+            return commands[i].run(argc, argv);
+    return fail_unknown(argv[0]);
+}
+
+static bool asks_for_usage(const char *argument)
+{
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0 ||
+           strcmp(argument, "help") == 0;
+}
+
+static int run(int argc, char **argv)
 {
     if (argc < 2) {
         print_usage(stderr);
         return DLB_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    if (asks_for_usage(argv[1])) {
         print_usage(stdout);
         return DLB_EXIT_OK;
     }
@@ -50,8 +64,15 @@ int main(int argc, char **argv)
         printf("dlbench %s\n", DLB_VERSION);
         return DLB_EXIT_OK;
     }
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    return fail_unknown(argv[1]);
+    return run_command(argc - 1, argv + 1);
+}
+
+/* What could not be printed was not done, whatever else went well. */
+int main(int argc, char **argv)
+{
+    int status = run(argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fputs("dlbench: standard output could not be written; it is not whole\n", stderr);
+    return status ? status : DLB_EXIT_SHORT;
 }

@@ -1,12 +1,12 @@
 #include "cli/progress.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include <stdarg.h>
 
 #include "base/clock.h"
+#include "cli/terminal.h"
 #include "cli/text.h"
 
-enum { BAR_MIN = 10, BAR_MAX = 30, WIDTH_DEFAULT = 80 };
+enum { BAR_MAX = 30 };
 
 static const double redraw_s = 0.1, plain_line_s = 10;
 
@@ -15,18 +15,10 @@ void dlb_display_init(dlb_display *display, FILE *out, bool quiet, int epochs)
     *display = (dlb_display){
         .out = out,
         .quiet = quiet,
-        .terminal = isatty(fileno(out)),
+        .terminal = dlb_terminal_obeys(out),
         .epochs = epochs,
         .last_drawn = dlb_clock_s(),
     };
-}
-
-static int terminal_width(const dlb_display *display)
-{
-    struct winsize size;
-    if (ioctl(fileno(display->out), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
-        return WIDTH_DEFAULT;
-    return size.ws_col;
 }
 
 static bool due(dlb_display *display)
@@ -38,25 +30,102 @@ static bool due(dlb_display *display)
     return true;
 }
 
+/* ---- A line that fits ---- */
+
+/* A part of a line. The higher `yields`, the sooner it is left out; one with 0 never is. */
+typedef struct piece {
+    int yields;
+    char text[64];
+} piece;
+
+static piece make_piece(int yields, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static piece make_piece(int yields, const char *format, ...)
+{
+    piece made = {.yields = yields};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(made.text, sizeof made.text, format, args);
+    va_end(args);
+    return made;
+}
+
+enum { GAP = 2 }; /* before each piece */
+
+static int columns_of(const piece *pieces, int count, int most)
+{
+    int columns = 0;
+    for (int i = 0; i < count; i++)
+        if (pieces[i].yields <= most)
+            columns += GAP + dlb_text_columns(pieces[i].text);
+    return columns;
+}
+
+/* Append as many of the pieces as fit into `room` columns. */
+static void add_pieces(dlb_str *line, const piece *pieces, int count, int room)
+{
+    int most = count;
+    while (most > 0 && columns_of(pieces, count, most) > room)
+        most--;
+    for (int i = 0; i < count; i++)
+        if (pieces[i].yields <= most)
+            dlb_str_addf(line, "%*s%s", GAP, "", pieces[i].text);
+}
+
+static dlb_text epoch_text(const dlb_display *display, int epoch)
+{
+    dlb_text text;
+    snprintf(text.text, sizeof text.text, "Epoch %d/%d", epoch, display->epochs);
+    return text;
+}
+
+/* A line of its own, its columns under those of other epochs. */
+static void print_line(const dlb_display *display, int epoch, const piece *pieces, int count)
+{
+    int room = display->terminal ? dlb_terminal_width(display->out) : DLB_WIDTH_DEFAULT;
+    dlb_str line = DLB_STR_INIT;
+    dlb_text last = epoch_text(display, display->epochs);
+    dlb_str_addf(&line, "%-*s", (int)strlen(last.text), epoch_text(display, epoch).text);
+    add_pieces(&line, pieces, count, room - (int)line.length);
+    dlb_text_cut(line.text, room);
+    fprintf(display->out, "%s%s\n", display->terminal ? "\r\033[K" : "", line.text);
+    fflush(display->out);
+    dlb_str_release(&line);
+}
+
+/* ---- The epoch under way ---- */
+
 static void add_bar(dlb_str *line, int width, double fraction)
 {
     int filled = (int)(fraction * width);
-    dlb_str_add(line, "[");
+    dlb_str_add(line, " [");
     for (int i = 0; i < width; i++)
         dlb_str_add(line, i < filled ? "=" : i == filled ? ">" : ".");
     dlb_str_add(line, "]");
 }
 
-/* Redraws the current line: "prefix [bar] rest", the bar as wide as the terminal allows. */
-static void draw(const dlb_display *display, const char *prefix, double fraction, const char *rest)
+/*
+ * Redraws the current line: epoch, bar, pieces, of which some make room for the bar. The last
+ * column stays free, since terminals treat a cursor behind it in different ways.
+ */
+static void draw(const dlb_display *display, const dlb_progress *p, const piece *pieces, int count)
 {
-    int room = terminal_width(display) - (int)strlen(prefix) - (int)strlen(rest) - 5;
-    dlb_str line = DLB_STR_INIT;
-    dlb_str_addf(&line, "\r%s ", prefix);
-    if (room >= BAR_MIN)
-        add_bar(&line, room < BAR_MAX ? room : BAR_MAX, fraction);
-    fprintf(display->out, "%s %s\033[K", line.text, rest);
+    enum { FRAME = 3 }; /* of the bar: blank and brackets */
+    int room = dlb_terminal_width(display->out) - 1;
+    int bar_min = room / 6;
+    dlb_text epoch = epoch_text(display, p->epoch);
+    dlb_str line = DLB_STR_INIT, rest = DLB_STR_INIT;
+    dlb_str_add(&line, epoch.text);
+    int left = room - dlb_text_columns(epoch.text) - FRAME;
+    add_pieces(&rest, pieces, count, left - bar_min);
+    left -= dlb_text_columns(rest.text);
+    if (left >= bar_min)
+        add_bar(&line, left < BAR_MAX ? left : BAR_MAX, (double)p->step / p->steps);
+    dlb_str_add(&line, rest.text);
+    dlb_text_cut(line.text, room);
+    fprintf(display->out, "\r%s\033[K", line.text);
     fflush(display->out);
+    dlb_str_release(&rest);
     dlb_str_release(&line);
 }
 
@@ -68,30 +137,38 @@ static double time_left_s(const dlb_display *display, const dlb_progress *p)
     return epoch_s - p->train_s + mean_s * (display->epochs - p->epoch);
 }
 
+static double percent(const dlb_progress *p)
+{
+    return 100.0 * p->step / p->steps;
+}
+
 void dlb_display_step(dlb_display *display, const dlb_progress *p)
 {
     if (display->quiet || !due(display))
         return;
-    char prefix[64], rest[160];
-    snprintf(prefix, sizeof prefix, "Epoch %d/%d", p->epoch, display->epochs);
-    snprintf(rest, sizeof rest, "%3.0f %%  %s images/s  loss %.4f  acc %.4f  ETA %s",
-             100.0 * p->step / p->steps, dlb_text_count((double)p->images / p->train_s).text,
-             p->train.loss, p->train.accuracy, dlb_text_seconds(time_left_s(display, p)).text);
+    const piece pieces[] = {
+        make_piece(0, "%2.0f %%", percent(p)),
+        make_piece(2, "%s images/s", dlb_text_count((double)p->images / p->train_s).text),
+        make_piece(1, "loss %s", dlb_text_metric(p->train.loss).text),
+        make_piece(4, "acc %s", dlb_text_metric(p->train.accuracy).text),
+        make_piece(3, "ETA %s", dlb_text_seconds(time_left_s(display, p)).text),
+    };
+    enum { COUNT = sizeof pieces / sizeof *pieces };
     if (display->terminal)
-        draw(display, prefix, (double)p->step / p->steps, rest);
+        draw(display, p, pieces, COUNT);
     else
-        fprintf(display->out, "%s %s\n", prefix, rest);
+        print_line(display, p->epoch, pieces, COUNT);
 }
 
 void dlb_display_evaluation(dlb_display *display, const dlb_progress *p)
 {
     if (display->quiet || !display->terminal || !due(display))
         return;
-    char prefix[64], rest[64];
-    snprintf(prefix, sizeof prefix, "Epoch %d/%d", p->epoch, display->epochs);
-    snprintf(rest, sizeof rest, "%3.0f %%  evaluating", 100.0 * p->step / p->steps);
-    draw(display, prefix, (double)p->step / p->steps, rest);
+    const piece pieces[] = {make_piece(0, "%2.0f %%", percent(p)), make_piece(1, "evaluating")};
+    draw(display, p, pieces, sizeof pieces / sizeof *pieces);
 }
+
+/* ---- An epoch that ended ---- */
 
 void dlb_display_epoch(dlb_display *display, const dlb_epoch *e)
 {
@@ -99,14 +176,15 @@ void dlb_display_epoch(dlb_display *display, const dlb_epoch *e)
     display->ended_s += e->train_s + e->eval_s;
     if (display->quiet)
         return;
-    if (display->terminal)
-        fputs("\r\033[K", display->out);
-    fprintf(display->out,
-            "Epoch %d/%d  %8s  %6s images/s  loss %.4f  acc %.4f  test loss %.4f  test acc %.4f\n",
-            e->number, display->epochs, dlb_text_seconds(e->train_s).text,
-            dlb_text_count((double)e->train.images / e->train_s).text, e->train.loss,
-            e->train.accuracy, e->test.loss, e->test.accuracy);
-    fflush(display->out);
+    const piece pieces[] = {
+        make_piece(3, "%6s", dlb_text_seconds(e->train_s).text),
+        make_piece(2, "%6s images/s", dlb_text_count((double)e->train.images / e->train_s).text),
+        make_piece(1, "loss %s acc %s", dlb_text_metric(e->train.loss).text,
+                   dlb_text_metric(e->train.accuracy).text),
+        make_piece(0, "test %s %s", dlb_text_metric(e->test.loss).text,
+                   dlb_text_metric(e->test.accuracy).text),
+    };
+    print_line(display, e->number, pieces, sizeof pieces / sizeof *pieces);
 }
 
 void dlb_display_break(dlb_display *display)

@@ -1,6 +1,7 @@
 #include "cli/text.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 dlb_text dlb_text_count(double number)
 {
@@ -43,4 +44,34 @@ dlb_text dlb_text_seconds(double seconds)
         snprintf(out.text, sizeof out.text, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60,
                  whole % 60);
     return out;
+}
+
+dlb_text dlb_text_metric(double number)
+{
+    dlb_text out;
+    snprintf(out.text, sizeof out.text, fabs(number) < 1000 ? "%.4f" : "%.2e", number);
+    return out;
+}
+
+static bool begins_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+int dlb_text_columns(const char *text)
+{
+    int columns = 0;
+    for (; *text; text++)
+        columns += begins_character(*text);
+    return columns;
+}
+
+void dlb_text_cut(char *text, int columns)
+{
+    for (; *text; text++) {
+        if (begins_character(*text) && columns-- <= 0) {
+            *text = '\0';
+            return;
+        }
+    }
 }

@@ -7,18 +7,26 @@
 #include "measure/usage.h"
 #include "record/provenance.h"
 
-static void set_key(dlb_row *row, int column, const dlb_workload *w, enum dlb_key key)
+/* A counter may be told missing from the start and again at the end. */
+static void note_once(dlb_result *result, const char *sentence)
 {
-    dlb_str text = DLB_STR_INIT;
-    dlb_workload_get(w, key, &text);
-    dlb_row_set_text(row, column, text.text ? text.text : "");
-    dlb_str_release(&text);
+    for (size_t i = 0; i < result->notes.count; i++)
+        if (strcmp(result->notes.texts[i], sentence) == 0)
+            return;
+    dlb_result_add_note(result, sentence);
 }
 
-static void set_value(dlb_row *row, int column, const dlb_value *value)
+/* A column of the run, or a note why it stays empty. */
+static void set_or_note(dlb_result *result, int column, const dlb_value *value)
 {
-    if (value->known)
-        dlb_row_set_real(row, column, value->number);
+    if (value->known) {
+        dlb_row_set_real(&result->run, column, value->number);
+        return;
+    }
+    dlb_str note = DLB_STR_INIT;
+    dlb_str_addf(&note, "%s: %s", dlb_table_runs.columns[column].name, value->why);
+    note_once(result, note.text);
+    dlb_str_release(&note);
 }
 
 static const char *yes_no(bool value)
@@ -26,17 +34,26 @@ static const char *yes_no(bool value)
     return value ? "yes" : "no";
 }
 
-static void record_workload(dlb_row *row, const dlb_workload *w)
+/* Every key as it was resolved, and in the run's row where a column has its name. */
+static void record_workload(dlb_result *result, const dlb_workload *w)
 {
-    set_key(row, DLB_RUN_optimizer, w, DLB_KEY_optimizer);
-    set_key(row, DLB_RUN_shuffle, w, DLB_KEY_shuffle);
-    dlb_row_set_int(row, DLB_RUN_batch, w->batch);
+    for (enum dlb_key key = 0; key < DLB_KEY_COUNT; key++) {
+        const char *name = dlb_key_info(key)->name;
+        int column = dlb_table_find(&dlb_table_runs, name);
+        dlb_str value = DLB_STR_INIT;
+        dlb_str_add(&value, "");
+        dlb_workload_get(w, key, &value);
+        dlb_result_add_setting(result, name, value.text);
+        if (column >= 0)
+            dlb_row_parse(&result->run, column, value.text, NULL);
+        dlb_str_release(&value);
+    }
+}
+
+/* One process trains alone. */
+static void record_scale(dlb_row *row, const dlb_workload *w)
+{
     dlb_row_set_int(row, DLB_RUN_global_batch, w->batch);
-    dlb_row_set_int(row, DLB_RUN_epochs, w->epochs);
-    dlb_row_set_real(row, DLB_RUN_lr, w->lr);
-    dlb_row_set_int(row, DLB_RUN_seed, w->seed);
-    dlb_row_set_int(row, DLB_RUN_readers, w->readers);
-    dlb_row_set_text(row, DLB_RUN_drop_last, yes_no(w->drop_last));
     dlb_row_set_text(row, DLB_RUN_lr_scaling, "none");
     dlb_row_set_text(row, DLB_RUN_comm, "single");
     dlb_row_set_int(row, DLB_RUN_warmup_epochs, 0);
@@ -45,6 +62,13 @@ static void record_workload(dlb_row *row, const dlb_workload *w)
     dlb_row_set_int(row, DLB_RUN_nodes, 1);
 }
 
+static const char *affinity_in_effect(void)
+{
+    const char *affinity = getenv("KMP_AFFINITY");
+    return affinity && dlb_openmp_has_kmp() ? affinity : "";
+}
+
+/* What keys that leave a choice to the program have become. */
 static void record_setting(dlb_row *row, dlb_session *session)
 {
     const dlb_threads *threads = dlb_session_threads(session);
@@ -58,12 +82,14 @@ static void record_setting(dlb_row *row, dlb_session *session)
     dlb_row_set_int(row, DLB_RUN_intra_op, threads->intra_op);
     dlb_row_set_int(row, DLB_RUN_inter_op, threads->inter_op);
     dlb_row_set_text(row, DLB_RUN_kmp_blocktime, threads->blocktime);
+    dlb_row_set_text(row, DLB_RUN_kmp_affinity, affinity_in_effect());
     dlb_row_set_text(row, DLB_RUN_oversubscribed, yes_no(threads->oversubscribed));
     dlb_row_set_text(row, DLB_RUN_kernels, dlk_family_name(kernels->family));
     dlb_row_set_text(row, DLB_RUN_isa, dlk_isa_name(kernels->isa));
     dlb_row_set_text(row, DLB_RUN_openmp, dlb_openmp_runtime());
     dlb_row_set_text(row, DLB_RUN_kmp_effective, yes_no(dlb_openmp_has_kmp()));
-    dlb_row_set_text(row, DLB_RUN_data, dlb_session_workload(session)->data);
+    dlb_row_set_int(row, DLB_RUN_train_images, data->train.count);
+    dlb_row_set_int(row, DLB_RUN_test_images, data->test.count);
     dlb_row_set_text(row, DLB_RUN_data_checksum, checksum);
     dlb_row_set_text(row, DLB_RUN_host, host);
     dlb_row_set_text(row, DLB_RUN_commit, dlb_commit());
@@ -91,7 +117,6 @@ static void record_times(dlb_row *row, const dlb_outcome *o)
     dlb_row_set_real(row, DLB_RUN_gflops, 1e-9 * o->flops / o->time_to_solution_s);
     dlb_row_set_real(row, DLB_RUN_comm_exposed_s, 0); /* one rank has nobody to wait for */
     dlb_row_set_real(row, DLB_RUN_wait_s, 0);
-    set_value(row, DLB_RUN_joules, &o->joules);
 }
 
 static void record_counters(dlb_row *row, const dlb_counters *counters, bool ok)
@@ -106,6 +131,46 @@ static void record_counters(dlb_row *row, const dlb_counters *counters, bool ok)
         else
             dlb_row_miss_counter(row, name, dlb_counters_why(counters, i));
     }
+}
+
+void dlb_train_columns(dlb_row *row, dlb_session *session)
+{
+    record_counters(row, dlb_session_counters(session), false);
+}
+
+static bool was_asked(const dlb_counters *counters, const char *event)
+{
+    for (size_t i = 0; i < dlb_counters_count(counters); i++)
+        if (strcmp(dlb_counters_name(counters, i), event) == 0)
+            return true;
+    return false;
+}
+
+static void record_ipc(dlb_result *result, const dlb_counters *counters)
+{
+    if (!was_asked(counters, "PAPI_TOT_INS") || !was_asked(counters, "PAPI_TOT_CYC"))
+        return;
+    dlb_value ipc = dlb_counters_ipc(counters);
+    set_or_note(result, DLB_RUN_ipc, &ipc);
+}
+
+/* Counters may be lost on the way, too. */
+static void note_missing_counters(dlb_result *result)
+{
+    for (size_t i = 0; i < result->run.counter_count; i++)
+        if (result->run.counters[i].missing)
+            note_once(result, result->run.counters[i].why);
+}
+
+static void note_cut_trace(dlb_result *result, const dlb_trace *trace)
+{
+    long long dropped = trace ? dlb_trace_dropped(trace) : 0;
+    if (dropped == 0)
+        return;
+    dlb_str note = DLB_STR_INIT;
+    dlb_str_addf(&note, "trace: the last %lld operations are not in it, for want of room", dropped);
+    dlb_result_add_note(result, note.text);
+    dlb_str_release(&note);
 }
 
 static void record_epoch(dlb_row *row, const dlb_epoch *e, bool ok)
@@ -142,7 +207,8 @@ static void record_rank(dlb_result *result, dlb_session *session, const dlb_outc
     dlb_row_set_int(row, DLB_RANK_rank, 0);
     dlb_row_set_text(row, DLB_RANK_host, host);
     dlb_row_set_text(row, DLB_RANK_cpus, cpus.text ? cpus.text : "");
-    set_value(row, DLB_RANK_peak_rss_mb, peak);
+    if (peak->known)
+        dlb_row_set_real(row, DLB_RANK_peak_rss_mb, peak->number);
     if (ok)
         dlb_row_set_real(row, DLB_RANK_compute_s, o->time_to_solution_s);
     record_counters(row, dlb_session_counters(session), ok);
@@ -160,37 +226,51 @@ static void record_placement(dlb_result *result, dlb_session *session)
     }
 }
 
+/* What only a run that was ok has. */
+static void record_success(dlb_result *result, dlb_session *session, const dlb_outcome *outcome)
+{
+    const dlb_counters *counters = dlb_session_counters(session);
+    record_times(&result->run, outcome);
+    set_or_note(result, DLB_RUN_joules, &outcome->joules);
+    if (counters)
+        record_ipc(result, counters);
+    note_missing_counters(result);
+}
+
+static void record_ending(dlb_row *row, const dlb_ending *ending)
+{
+    dlb_row_set_text(row, DLB_RUN_status, ending->status);
+    dlb_row_set_text(row, DLB_RUN_reason, ending->reason);
+    dlb_row_set_real(row, DLB_RUN_wall_s, ending->wall_s);
+}
+
 void dlb_train_record(dlb_result *result, dlb_session *session, const dlb_ending *ending)
 {
     bool ok = strcmp(ending->status, "ok") == 0;
     dlb_outcome outcome = dlb_session_outcome(session);
     dlb_value peak = dlb_peak_rss_mb();
-    dlb_counters *counters = dlb_session_counters(session);
-    dlb_row *run = &result->run;
+    const dlb_workload *workload = dlb_session_workload(session);
+    const dlb_notes *notes = dlb_session_notes(session);
 
-    dlb_row_set_text(run, DLB_RUN_status, ending->status);
-    dlb_row_set_text(run, DLB_RUN_reason, ending->reason);
-    dlb_row_set_real(run, DLB_RUN_wall_s, ending->wall_s);
-    dlb_row_set_real(run, DLB_RUN_setup_s, outcome.setup_s);
-    record_workload(run, dlb_session_workload(session));
-    record_setting(run, session);
-    record_learning(run, &outcome);
-    set_value(run, DLB_RUN_peak_rss_mb, &peak);
-    set_value(run, DLB_RUN_steal_pct, &outcome.noise.steal_pct);
-    set_value(run, DLB_RUN_load, &outcome.noise.load);
+    dlb_result_init(result);
+    for (size_t i = 0; i < notes->count; i++)
+        dlb_result_add_note(result, notes->texts[i]);
+    record_ending(&result->run, ending);
+    record_workload(result, workload);
+    record_scale(&result->run, workload);
+    record_setting(&result->run, session);
+    record_learning(&result->run, &outcome);
+    dlb_row_set_real(&result->run, DLB_RUN_setup_s, outcome.setup_s);
+    set_or_note(result, DLB_RUN_peak_rss_mb, &peak);
+    set_or_note(result, DLB_RUN_steal_pct, &outcome.noise.steal_pct);
+    set_or_note(result, DLB_RUN_load, &outcome.noise.load);
+    record_counters(&result->run, dlb_session_counters(session), ok);
     if (ok)
-        record_times(run, &outcome);
-    record_counters(run, counters, ok);
-    if (ok && counters) {
-        dlb_value ipc = dlb_counters_ipc(counters);
-        set_value(run, DLB_RUN_ipc, &ipc);
-    }
+        record_success(result, session, &outcome);
     for (int i = 0; i < outcome.epoch_count; i++)
         record_epoch(dlb_result_add_epoch(result), &outcome.epochs[i], ok);
     record_rank(result, session, &outcome, &peak, ok);
     record_placement(result, session);
-    const dlb_notes *notes = dlb_session_notes(session);
-    for (size_t i = 0; i < notes->count; i++)
-        dlb_result_add_note(result, notes->texts[i]);
+    note_cut_trace(result, dlb_session_trace(session));
     result->ranks_ended = 1;
 }

@@ -12,9 +12,13 @@ typedef struct dlb_ending {
 } dlb_ending;
 
 /*
- * Fill *result, which is empty. A training that is not ok gets no times, rates or counters: they
- * would be those of something else than what was asked for.
+ * Make *result, which holds nothing yet. A training that is not ok gets no times, rates or
+ * counters: they would be those of something else than what was asked for. A value that is
+ * missing for another reason gets a note that says why.
  */
 void dlb_train_record(dlb_result *result, dlb_session *session, const dlb_ending *ending);
+
+/* Give *row, the empty row of a run, the columns that it will have: one a counter. */
+void dlb_train_columns(dlb_row *row, dlb_session *session);
 
 #endif

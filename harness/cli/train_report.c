@@ -114,24 +114,27 @@ static void print_environment(FILE *out, dlb_session *session, const dlb_outcome
     }
 }
 
-void dlb_report_end(FILE *out, dlb_session *session, const dlb_ending *ending)
+static void print_learned(FILE *out, const dlb_outcome *o)
+{
+    const dlb_epoch *last = o->epoch_count ? &o->epochs[o->epoch_count - 1] : NULL;
+    if (last && last->test.images)
+        print_setting(out, "test", "accuracy %.4f, loss %.4f after %d epoch%s", last->test.accuracy,
+                      last->test.loss, o->epoch_count, plural(o->epoch_count));
+}
+
+void dlb_report_end(FILE *out, dlb_session *session, const dlb_ending *ending,
+                    const dlb_text_list *notes)
 {
     dlb_outcome o = dlb_session_outcome(session);
     fputc('\n', out);
-    if (o.epoch_count) {
-        const dlb_epoch *last = &o.epochs[o.epoch_count - 1];
-        if (last->test.images)
-            print_setting(out, "test", "accuracy %.4f, loss %.4f after %d epoch%s",
-                          last->test.accuracy, last->test.loss, o.epoch_count,
-                          plural(o.epoch_count));
-    }
-    if (ending->reason[0])
-        print_setting(out, ending->status, "%s", ending->reason);
-    else
+    print_learned(out, &o);
+    if (strcmp(ending->status, "ok") == 0) {
         print_times(out, session, &o);
-    print_counters(out, session);
+        print_counters(out, session);
+    } else {
+        print_setting(out, "status", "%s", ending->status);
+    }
     print_environment(out, session, &o, ending);
-    const dlb_notes *notes = dlb_session_notes(session);
     for (size_t i = 0; i < notes->count; i++)
         print_setting(out, i ? "" : "note", "%s", notes->texts[i]);
     fflush(out);

@@ -1,21 +1,25 @@
 #include "data/files.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* A set with a name of its own: where its folder may be, and what to do when it is not there. */
 typedef struct known_set {
     const char *name;
-    const char *folders;  /* separated by ":"; each may hold the set's folder */
-    const char *override; /* environment variable that replaces `folders`, or NULL */
+    const char *beside;   /* folders relative to our own program or library, looked at first */
+    const char *folders;  /* separated by ":", as all are; each may hold the set's folder */
+    const char *override; /* environment variable that replaces both, or NULL */
     const char *advice;
     int classes;
 } known_set;
 
 static const known_set known_sets[] = {
-    {"mnist", DLB_DATA_DIRS, "DLBENCH_DATA", "set DLBENCH_DATA to the folder that holds it", 10},
-    {"fashion-mnist", "/usr/share/datasets", NULL,
+    {"mnist", DLB_DATA_BESIDE, DLB_DATA_DIRS, "DLBENCH_DATA",
+     "set DLBENCH_DATA to the folder that holds it", 10},
+    {"fashion-mnist", "", "/usr/share/datasets", NULL,
      "install it with: apt-get install dataset-fashion-mnist", 10},
 };
 
@@ -48,6 +52,45 @@ static bool resolve(const char *path, char folder[PATH_MAX])
     return S_ISDIR(info.st_mode);
 }
 
+/* The folder of the program or shared library that this code is in; false if it is gone. */
+static bool own_folder(char folder[PATH_MAX])
+{
+    Dl_info info;
+    void *extra;
+    if (!dladdr1(known_sets, &info, &extra, RTLD_DL_LINKMAP))
+        return false;
+    const struct link_map *map = extra;
+    if (!realpath(map->l_name[0] ? map->l_name : "/proc/self/exe", folder))
+        return false;
+    *strrchr(folder, '/') = '\0';
+    return true;
+}
+
+/* Append the folders of `list`, each below `base` if there is one, to *folders. */
+static void add_folders(dlb_str *folders, const char *base, const char *list)
+{
+    while (*list) {
+        size_t length = strcspn(list, ":");
+        dlb_str_addf(folders, "%s%s%s%.*s", folders->length ? ":" : "", base ? base : "",
+                     base ? "/" : "", (int)length, list);
+        list += length + (list[length] == ':');
+    }
+}
+
+/* All folders in which a set may be, in their order. */
+static void list_folders(dlb_str *folders, const known_set *set)
+{
+    char home[PATH_MAX];
+    const char *override = set->override ? getenv(set->override) : NULL;
+    if (override && *override) {
+        dlb_str_add(folders, override);
+        return;
+    }
+    if (own_folder(home))
+        add_folders(folders, home, set->beside);
+    add_folders(folders, NULL, set->folders);
+}
+
 static bool search(const char *folders, const char *name, char folder[PATH_MAX])
 {
     bool found = false;
@@ -64,13 +107,16 @@ static bool search(const char *folders, const char *name, char folder[PATH_MAX])
 
 static int locate_known(dlb_files *files, const known_set *set, dlb_error *err)
 {
-    const char *override = set->override ? getenv(set->override) : NULL;
-    const char *folders = override && *override ? override : set->folders;
+    dlb_str folders = DLB_STR_INIT;
+    int status = 0;
+    list_folders(&folders, set);
+    const char *list = folders.text ? folders.text : "";
     files->classes = set->classes;
-    if (search(folders, set->name, files->folder))
-        return 0;
-    return dlb_fail(err, DLB_BAD_INPUT, "data %s: no folder of this name in %s; %s", set->name,
-                    folders, set->advice);
+    if (!search(list, set->name, files->folder))
+        status = dlb_fail(err, DLB_BAD_INPUT, "data %s: no folder of this name in %s; %s",
+                          set->name, list, set->advice);
+    dlb_str_release(&folders);
+    return status;
 }
 
 static int locate_folder(dlb_files *files, const char *name, dlb_error *err)

@@ -75,7 +75,7 @@ dlk_cost dlb_layer_backward_cost(const dlb_layer *layer, int n, bool data)
 int dlb_model_first_trained(const dlb_model *model)
 {
     int first = 0;
-    while (model->layers[first].weights == 0)
+    while (first < model->layer_count && model->layers[first].weights == 0)
         first++;
     return first;
 }

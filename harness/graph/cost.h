@@ -16,7 +16,7 @@ dlk_cost dlb_layer_backward_cost(const dlb_layer *layer, int n, bool data);
 /* Forward and backward of a whole training step, without the optimizer. */
 dlk_cost dlb_model_train_cost(const dlb_model *model, int n);
 
-/* The first layer with parameters: gradients stop there. */
+/* The first layer with parameters, where gradients stop; layer_count if none has any. */
 int dlb_model_first_trained(const dlb_model *model);
 
 #endif

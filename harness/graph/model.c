@@ -52,8 +52,6 @@ static const arg_rule input_args[ARGS_MAX] = {
     {"std", ARG_REAL, offsetof(dlb_model, std), false, 1e-6, 1000},
 };
 
-static const char *const statements[] = {"model", "input", "init", "train"};
-
 const char *dlb_layer_kind_name(dlb_layer_kind kind)
 {
     return layer_rules[kind].name;
@@ -61,7 +59,7 @@ const char *dlb_layer_kind_name(dlb_layer_kind kind)
 
 /* ---- Reading a line ---- */
 
-enum { WORDS_MAX = 32, WORD_BYTES = 128 };
+enum { WORDS_MAX = 32, WORD_BYTES = 128, SHOWN_MAX = 120, STATEMENTS = 4 };
 
 typedef struct word {
     char text[WORD_BYTES];
@@ -75,10 +73,26 @@ typedef struct reader {
     int line;
     int word_count;
     word words[WORDS_MAX];
+    int first_line[STATEMENTS]; /* where each statement stood first; 0: not yet */
+    size_t layer_capacity, default_capacity;
     dlb_error *err;
 } reader;
 
-/* "file:line: message", then the line itself with a caret under `column`. */
+static int shown_length(int length)
+{
+    return length < SHOWN_MAX ? length : SHOWN_MAX;
+}
+
+/* "file:line: message", then `text` of the line, `length` bytes, with a caret under `column`. */
+static int fail_in_line(dlb_error *err, const char *origin, int line, const char *message,
+                        const char *text, int length, int column)
+{
+    int shown = shown_length(length);
+    int caret = column > shown + 1 ? shown + 1 : column;
+    return dlb_fail(err, DLB_BAD_INPUT, "%s:%d: %s\n    %.*s\n    %*s", origin, line, message,
+                    shown, text, caret, "^");
+}
+
 static int fail_at(const reader *r, int column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -90,10 +104,7 @@ static int fail_at(const reader *r, int column, const char *format, ...)
     // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it does not see va_start here
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    int shown = r->line_length > 120 ? 120 : r->line_length;
-    int caret = column > shown + 1 ? shown + 1 : column;
-    return dlb_fail(r->err, DLB_BAD_INPUT, "%s:%d: %s\n    %.*s\n    %*s", r->origin, r->line,
-                    message, shown, r->line_start, caret, "^");
+    return fail_in_line(r->err, r->origin, r->line, message, r->line_start, r->line_length, column);
 }
 
 static bool is_space(char c)
@@ -235,14 +246,14 @@ static int read_input_line(reader *r, dlb_model *model)
 {
     int used = 0;
     dlb_shape s;
-    if (model->input.h)
-        return fail_at(r, r->words[0].column, "a second input line");
     if (r->word_count < 2 ||
         sscanf(r->words[1].text, "%5dx%5dx%5d%n", &s.h, &s.w, &s.c, &used) != 3 ||
         r->words[1].text[used] || s.h < 1 || s.w < 1 || s.c < 1 || s.h > 4096 || s.w > 4096 ||
         s.c > 4096)
         return fail_at(r, r->words[r->word_count > 1].column,
                        "write: input ROWSxCOLUMNSxCHANNELS, such as 28x28x1");
+    if (!dlb_shape_fits(s))
+        return fail_at(r, r->words[1].column, "an input of %dx%dx%d is too large", s.h, s.w, s.c);
     model->input = s;
     return read_args(r, 2, input_args, model);
 }
@@ -259,30 +270,64 @@ static int read_init_line(reader *r, dlb_model *model)
     return 0;
 }
 
+static void add_default(reader *r, dlb_model *model, const word *key, const char *value)
+{
+    model->defaults = dlb_grow(model->defaults, &r->default_capacity,
+                               (size_t)model->default_count + 1, sizeof *model->defaults);
+    char *text = dlb_alloc(SHOWN_MAX + 1, 1);
+    memcpy(text, r->line_start, (size_t)shown_length(r->line_length));
+    model->defaults[model->default_count++] =
+        (dlb_model_default){dlb_strdup(key->text), dlb_strdup(value), r->line, key->column, text};
+}
+
 static int read_train_line(reader *r, dlb_model *model)
 {
+    if (r->word_count == 1)
+        return fail_at(r, r->words[0].column, "write: train key=value …");
     for (int i = 1; i < r->word_count; i++) {
-        char *equals = strchr(r->words[i].text, '=');
-        if (!equals || equals == r->words[i].text)
-            return fail_at(r, r->words[i].column, "write: train key=value …");
+        word *w = &r->words[i];
+        char *equals = strchr(w->text, '=');
+        if (!equals || equals == w->text)
+            return fail_at(r, w->column, "write: train key=value …");
         *equals = '\0';
-        size_t capacity = (size_t)model->default_count;
-        model->defaults =
-            dlb_grow(model->defaults, &capacity, capacity + 1, sizeof *model->defaults);
-        model->defaults[model->default_count++] =
-            (dlb_model_default){dlb_strdup(r->words[i].text), dlb_strdup(equals + 1), r->line};
+        for (int k = 0; k < model->default_count; k++)
+            if (strcmp(model->defaults[k].key, w->text) == 0)
+                return fail_at(r, w->column, "%s is given twice, first on line %d", w->text,
+                               model->defaults[k].line);
+        add_default(r, model, w, equals + 1);
     }
     return 0;
 }
 
+static const struct {
+    const char *name;
+    bool once;
+    int (*read)(reader *r, dlb_model *model);
+} statements[STATEMENTS] = {
+    {"model", true, read_model_line},
+    {"input", true, read_input_line},
+    {"init", true, read_init_line},
+    {"train", false, read_train_line},
+};
+
+static int read_statement(reader *r, dlb_model *model, int index)
+{
+    int *first = &r->first_line[index];
+    if (statements[index].once && *first)
+        return fail_at(r, r->words[0].column, "a second %s line; the first is line %d",
+                       statements[index].name, *first);
+    *first = r->line;
+    return statements[index].read(r, model);
+}
+
 static int fail_unknown_statement(const reader *r)
 {
-    const char *known[DLB_LAYER_KINDS + sizeof statements / sizeof *statements];
+    const char *known[DLB_LAYER_KINDS + STATEMENTS];
     size_t count = 0;
     for (int k = 0; k < DLB_LAYER_KINDS; k++)
         known[count++] = layer_rules[k].name;
-    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
-        known[count++] = statements[i];
+    for (int i = 0; i < STATEMENTS; i++)
+        known[count++] = statements[i].name;
     const char *close = dlb_closest(r->words[0].text, known, count);
     return fail_at(r, r->words[0].column, "'%s' is neither a layer nor a statement%s%s%s",
                    r->words[0].text, close ? "; did you mean " : "", close ? close : "",
@@ -309,23 +354,21 @@ static int read_layer_line(reader *r, dlb_model *model)
     dlb_error why;
     if (dlb_shape_infer(model, &layer, &why) < 0)
         return fail_at(r, r->words[0].column, "%s", why.message);
-    size_t capacity = (size_t)model->layer_count;
-    model->layers = dlb_grow(model->layers, &capacity, capacity + 1, sizeof layer);
+    model->layers =
+        dlb_grow(model->layers, &r->layer_capacity, (size_t)model->layer_count + 1, sizeof layer);
     model->layers[model->layer_count++] = layer;
     return 0;
 }
 
 static int read_line(reader *r, dlb_model *model)
 {
-    static int (*const read_statement[])(reader *, dlb_model *) = {read_model_line, read_input_line,
-                                                                   read_init_line, read_train_line};
     if (split_words(r) < 0)
         return DLB_BAD_INPUT;
     if (r->word_count == 0)
         return 0;
-    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
-        if (strcmp(r->words[0].text, statements[i]) == 0)
-            return read_statement[i](r, model);
+    for (int i = 0; i < STATEMENTS; i++)
+        if (strcmp(r->words[0].text, statements[i].name) == 0)
+            return read_statement(r, model, i);
     return read_layer_line(r, model);
 }
 
@@ -344,7 +387,7 @@ static int check_whole(const reader *r, dlb_model *model)
 
 int dlb_model_parse(dlb_model *model, const char *origin, const char *text, dlb_error *err)
 {
-    *model = (dlb_model){.std = 1};
+    *model = (dlb_model){.origin = dlb_strdup(origin), .std = 1};
     reader *r = dlb_alloc(1, sizeof *r);
     *r = (reader){.origin = origin, .err = err};
     int status = 0;
@@ -364,6 +407,12 @@ int dlb_model_parse(dlb_model *model, const char *origin, const char *text, dlb_
     return status;
 }
 
+int dlb_model_refuse_default(const dlb_model *model, int index, const char *why, dlb_error *err)
+{
+    const dlb_model_default *d = &model->defaults[index];
+    return fail_in_line(err, model->origin, d->line, why, d->text, (int)strlen(d->text), d->column);
+}
+
 /* ---- Finding a model ---- */
 
 static bool is_path(const char *name)
@@ -380,16 +429,6 @@ static int load_file(dlb_model *model, const char *path, dlb_error *err)
         status = dlb_model_parse(model, path, text.text ? text.text : "", err);
     dlb_str_release(&text);
     return status;
-}
-
-enum { BUILTIN_MAX = 64 };
-
-const char *const *dlb_model_builtin_names(void)
-{
-    static const char *names[BUILTIN_MAX + 1];
-    for (int i = 0; i < BUILTIN_MAX && dlb_builtin_models[i].name; i++)
-        names[i] = dlb_builtin_models[i].name;
-    return names;
 }
 
 int dlb_model_load(dlb_model *model, const char *name, dlb_error *err)
@@ -416,9 +455,11 @@ void dlb_model_release(dlb_model *model)
     for (int i = 0; i < model->default_count; i++) {
         free(model->defaults[i].key);
         free(model->defaults[i].value);
+        free(model->defaults[i].text);
     }
     free(model->defaults);
     free(model->layers);
+    free(model->origin);
     *model = (dlb_model){0};
 }
 

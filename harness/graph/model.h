@@ -24,6 +24,9 @@ typedef struct dlb_shape {
     int h, w, c;
 } dlb_shape;
 
+/* No shape in a model has more elements, and no layer more weights: both fit an int. */
+enum { DLB_FLOATS_MAX = 1 << 28 };
+
 static inline int dlb_shape_size(dlb_shape s)
 {
     return s.h * s.w * s.c;
@@ -61,14 +64,16 @@ typedef struct dlb_layer {
 
 typedef enum dlb_init { DLB_INIT_GLOROT, DLB_INIT_TORCH } dlb_init;
 
-/* key=value of a `train` line. */
+/* key=value of a `train` line; a key is given once only. */
 typedef struct dlb_model_default {
     char *key, *value;
-    int line;
+    int line, column; /* where the key stands, from 1 */
+    char *text;       /* the beginning of that line, for messages */
 } dlb_model_default;
 
 typedef struct dlb_model {
     char name[64];
+    char *origin; /* the file or built-in model it comes from */
     dlb_shape input;
     double mean, std; /* a pixel p becomes (p / 255 - mean) / std */
     dlb_init init;
@@ -92,12 +97,15 @@ int dlb_model_load(dlb_model *model, const char *name, dlb_error *err);
 
 void dlb_model_release(dlb_model *model);
 
+/*
+ * For who knows the keys of a workload, as this folder does not: refuse a default with the message
+ * "file:line: why", its line and a caret under the key. Returns DLB_BAD_INPUT.
+ */
+int dlb_model_refuse_default(const dlb_model *model, int index, const char *why, dlb_error *err);
+
 /* Parameters of all layers. */
 long long dlb_model_parameters(const dlb_model *model);
 
 const char *dlb_layer_kind_name(dlb_layer_kind kind);
-
-/* The models compiled in: names, ending with NULL. */
-const char *const *dlb_model_builtin_names(void);
 
 #endif

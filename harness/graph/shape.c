@@ -1,7 +1,19 @@
 #include "graph/shape.h"
 
-/* Products of shapes stay below this, so that sizes of batches fit an int64 and most an int. */
-enum { SIZE_MAX_FLOATS = 1 << 28 };
+bool dlb_shape_fits(dlb_shape shape)
+{
+    return (long long)shape.h * shape.w * shape.c <= DLB_FLOATS_MAX;
+}
+
+/* Both kinds of layers with parameters: their number fits, or the layer is refused. */
+static int set_parameters(dlb_layer *layer, long long weights, int biases, dlb_error *err)
+{
+    if (weights > DLB_FLOATS_MAX)
+        return dlb_fail(err, DLB_BAD_INPUT, "%lld weights in one layer are too many", weights);
+    layer->weights = (int)weights;
+    layer->biases = biases;
+    return 0;
+}
 
 static int resolve_padding(dlb_layer *layer, dlb_error *err)
 {
@@ -29,10 +41,8 @@ static int infer_conv2d(dlb_layer *layer, dlb_error *err)
         return dlb_fail(err, DLB_BAD_INPUT, "a %dx%d kernel does not fit the %dx%d image",
                         layer->kernel[0], layer->kernel[1], in.h, in.w);
     long long weights = (long long)layer->kernel[0] * layer->kernel[1] * in.c * layer->filters;
-    if (weights > SIZE_MAX_FLOATS)
-        return dlb_fail(err, DLB_BAD_INPUT, "%lld weights in one layer are too many", weights);
-    layer->weights = (int)weights;
-    layer->biases = layer->filters;
+    if (set_parameters(layer, weights, layer->filters, err) < 0)
+        return DLB_BAD_INPUT;
     dlk_conv2d s = dlb_layer_conv2d(layer, 1);
     layer->out = (dlb_shape){dlk_conv2d_oh(&s), dlk_conv2d_ow(&s), layer->filters};
     return 0;
@@ -57,10 +67,8 @@ static int infer_dense(dlb_layer *layer, dlb_error *err)
     if (layer->in.h != 1 || layer->in.w != 1)
         return dlb_fail(err, DLB_BAD_INPUT, "dense needs flat data; put a flatten layer before it");
     long long weights = (long long)layer->in.c * layer->units;
-    if (weights > SIZE_MAX_FLOATS)
-        return dlb_fail(err, DLB_BAD_INPUT, "%lld weights in one layer are too many", weights);
-    layer->weights = (int)weights;
-    layer->biases = layer->units;
+    if (set_parameters(layer, weights, layer->units, err) < 0)
+        return DLB_BAD_INPUT;
     layer->out = (dlb_shape){1, 1, layer->units};
     return 0;
 }
@@ -119,8 +127,7 @@ int dlb_shape_infer(const dlb_model *model, dlb_layer *layer, dlb_error *err)
     name_layer(model, layer);
     if (infer_output(layer, err) < 0)
         return DLB_BAD_INPUT;
-    long long size = (long long)layer->out.h * layer->out.w * layer->out.c;
-    if (size > SIZE_MAX_FLOATS)
+    if (!dlb_shape_fits(layer->out))
         return dlb_fail(err, DLB_BAD_INPUT, "an output of %dx%dx%d is too large", layer->out.h,
                         layer->out.w, layer->out.c);
     return 0;

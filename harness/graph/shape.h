@@ -2,11 +2,16 @@
 #ifndef DLB_GRAPH_SHAPE_H
 #define DLB_GRAPH_SHAPE_H
 
+#include <stdbool.h>
+
 #include "dlk/conv2d.h"
 #include "dlk/dense.h"
 #include "dlk/dropout.h"
 #include "dlk/pool.h"
 #include "graph/model.h"
+
+/* Whether a shape has at most DLB_FLOATS_MAX elements; its product may exceed an int. */
+bool dlb_shape_fits(dlb_shape shape);
 
 /*
  * Complete *layer, which is to follow the layers already in *model: its name, input and output

@@ -23,6 +23,15 @@ static void release_texts(dlb_text_list *list)
     free(list->texts);
 }
 
+static void release_settings(dlb_setting_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->settings[i].value);
+        free(list->settings[i].key);
+    }
+    free(list->settings);
+}
+
 void dlb_result_release(dlb_result *result)
 {
     release_texts(&result->notes);
@@ -30,7 +39,16 @@ void dlb_result_release(dlb_result *result)
     release_rows(&result->ranks);
     release_rows(&result->epochs);
     dlb_row_release(&result->run);
+    release_settings(&result->workload);
     *result = (dlb_result){0};
+}
+
+void dlb_result_add_setting(dlb_result *result, const char *key, const char *value)
+{
+    dlb_setting_list *list = &result->workload;
+    list->settings =
+        dlb_grow(list->settings, &list->capacity, list->count + 1, sizeof *list->settings);
+    list->settings[list->count++] = (dlb_setting){dlb_strdup(key), dlb_strdup(value)};
 }
 
 static dlb_row *add_row(dlb_row_list *list, const dlb_table *table)

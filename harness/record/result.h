@@ -2,6 +2,7 @@
  * The result file of a run: what the run's process tells the one that started it, as JSON.
  *
  *   {"schema": 1,
+ *    "workload": {"model": "keras_cnn", "epochs": "5", ...},  every key, as text
  *    "run": {"run": null, "epochs": 5, ...},          every column; null = missing
  *    "epochs": [{"epoch": 1, ...}, ...],
  *    "ranks": [{"rank": 0, ..., "counters": [...]}, ...],
@@ -33,8 +34,19 @@ typedef struct dlb_text_list {
     size_t count, capacity;
 } dlb_text_list;
 
+/* A key of the workload and its value. */
+typedef struct dlb_setting {
+    char *key, *value;
+} dlb_setting;
+
+typedef struct dlb_setting_list {
+    dlb_setting *settings;
+    size_t count, capacity;
+} dlb_setting_list;
+
 /* Fill the rows through dlb_row_*; lists grow through the functions below. */
 typedef struct dlb_result {
+    dlb_setting_list workload; /* what was asked for, through dlb_result_add_setting */
     dlb_row run;
     dlb_row_list epochs, ranks;
     dlb_text_list placement; /* a line a thread: where it ran */
@@ -45,6 +57,9 @@ typedef struct dlb_result {
 /* An empty result: every column of the run is missing. */
 void dlb_result_init(dlb_result *result);
 void dlb_result_release(dlb_result *result);
+
+/* Add a key of the workload, which is not there yet, and its value. */
+void dlb_result_add_setting(dlb_result *result, const char *key, const char *value);
 
 /* A new, empty row at the end. The pointer is good until the next row is added. */
 dlb_row *dlb_result_add_epoch(dlb_result *result);

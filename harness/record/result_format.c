@@ -85,6 +85,14 @@ static json_t *rows_to_json(const dlb_row_list *list, bool *whole)
     return array;
 }
 
+static json_t *settings_to_json(const dlb_setting_list *list, bool *whole)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < list->count; i++)
+        put(object, list->settings[i].key, text_to_json(list->settings[i].value), whole);
+    return object;
+}
+
 static json_t *texts_to_json(const dlb_text_list *list, bool *whole)
 {
     json_t *array = json_array();
@@ -105,6 +113,7 @@ static json_t *result_to_json(const dlb_result *result, bool *whole)
 {
     json_t *root = json_object();
     put(root, "schema", json_integer(DLB_RESULT_SCHEMA), whole);
+    put(root, "workload", settings_to_json(&result->workload, whole), whole);
     put(root, "run", row_to_json(&result->run, whole), whole);
     put(root, "epochs", rows_to_json(&result->epochs, whole), whole);
     put(root, "ranks", rows_to_json(&result->ranks, whole), whole);

@@ -145,6 +145,22 @@ static int read_texts(const source *s, const char *where, json_t *array, dlb_tex
     return 0;
 }
 
+static int read_settings(const source *s, json_t *object, dlb_result *result)
+{
+    const char *key;
+    json_t *value;
+    if (!json_is_object(object))
+        return refuse(s, "workload", "must be an object");
+    json_object_foreach(object, key, value)
+    {
+        if (!json_is_string(value))
+            return dlb_fail(s->err, DLB_BAD_INPUT, "%s: workload.%.80s: must be a text", s->name,
+                            key);
+        dlb_result_add_setting(result, key, json_string_value(value));
+    }
+    return 0;
+}
+
 static int check_schema(const source *s, const json_t *root)
 {
     const json_t *schema = json_object_get(root, "schema");
@@ -177,13 +193,15 @@ static int read_root(const source *s, json_t *root, dlb_result *result)
     int status = check_schema(s, root);
     if (status < 0)
         return status;
-    json_t *schema, *run, *epochs, *ranks, *counters, *placement, *notes, *end;
+    json_t *schema, *workload, *run, *epochs, *ranks, *counters, *placement, *notes, *end;
     json_error_t problem;
-    if (json_unpack_ex(root, &problem, 0, "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o !}", "schema",
-                       &schema, "run", &run, "epochs", &epochs, "ranks", &ranks, "counters",
-                       &counters, "placement", &placement, "notes", &notes, "end", &end) < 0)
+    if (json_unpack_ex(root, &problem, 0, "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o !}",
+                       "schema", &schema, "workload", &workload, "run", &run, "epochs", &epochs,
+                       "ranks", &ranks, "counters", &counters, "placement", &placement, "notes",
+                       &notes, "end", &end) < 0)
         return refuse(s, "result", problem.text);
-    if ((status = read_columns(s, "run", run, false, &result->run)) < 0 ||
+    if ((status = read_settings(s, workload, result)) < 0 ||
+        (status = read_columns(s, "run", run, false, &result->run)) < 0 ||
         (status = read_rows(s, "epochs", epochs, dlb_result_add_epoch, result)) < 0 ||
         (status = read_rows(s, "ranks", ranks, dlb_result_add_rank, result)) < 0 ||
         (status = read_counters(s, "run", counters, &result->run)) < 0 ||

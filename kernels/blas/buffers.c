@@ -4,14 +4,20 @@
  * sgemm copies its operands into a work buffer, which it takes from a table with
  * blas_memory_alloc and returns with blas_memory_free. The serial build as Debian compiles it
  * (without USE_LOCKING) takes it without a lock: two threads now and then get the same buffer, and
- * both products are wrong. The library calls the two functions through its table of procedure
- * links, as every shared library calls what it exports; two entries of that table are redirected
- * here. A thread then takes a buffer from the library once, under a lock, and keeps it until the
- * thread ends: safe, and faster than a table that all threads write to.
+ * both products are wrong. The table is short, too: from the 129th thread on it complains, and
+ * past its second part there is no buffer at all. The library calls the two functions through its
+ * table of procedure links, as every shared library calls what it exports; two entries of that
+ * table are redirected here. A thread then maps a buffer of its own once and keeps it until the
+ * thread ends: safe for any number of threads, and faster than a table that all of them write to.
+ *
+ * How large a buffer is depends on how the library was built, and kernels rely on it. It is seen
+ * from what the library itself maps for its first one, again by way of the procedure links.
  */
 #include <link.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,43 +28,57 @@
 
 typedef void *alloc_fn(int where);
 typedef void free_fn(void *buffer);
+typedef __typeof__(mmap) mmap_fn;
 
-/* The library's own functions, and what makes them safe. */
-static struct {
-    alloc_fn *alloc;
-    free_fn *free;
-    pthread_mutex_t lock;
-    pthread_key_t at_thread_end;
-} original = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static size_t buffer_bytes; /* of every work buffer */
+static pthread_key_t at_thread_end;
 
 static _Thread_local struct {
     void *buffer;
     bool taken;
 } own;
 
-static void *alloc_locked(int where)
+static size_t page_bytes(void)
 {
-    pthread_mutex_lock(&original.lock);
-    void *buffer = original.alloc(where);
-    pthread_mutex_unlock(&original.lock);
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * A page that nobody may touch follows each buffer: threads' buffers lie side by side. sgemm cannot
+ * fail, so running out of address space ends the process, as in dlb_alloc.
+ */
+static void *map_buffer(void)
+{
+    void *buffer = mmap(NULL, buffer_bytes + page_bytes(), PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (buffer == MAP_FAILED || mprotect(buffer, buffer_bytes, PROT_READ | PROT_WRITE) != 0) {
+        fprintf(stderr, "dlbench: no room for a work buffer of OpenBLAS (%zu bytes a thread)\n",
+                buffer_bytes);
+        abort();
+    }
     return buffer;
 }
 
-static void free_locked(void *buffer)
+static void unmap_buffer(void *buffer)
 {
-    pthread_mutex_lock(&original.lock);
-    original.free(buffer);
-    pthread_mutex_unlock(&original.lock);
+    munmap(buffer, buffer_bytes + page_bytes());
+}
+
+static void unmap_own(void *buffer)
+{
+    own.buffer = NULL;
+    unmap_buffer(buffer);
 }
 
 /* In place of blas_memory_alloc. A routine that wants a second buffer gets a passing one. */
 static void *take_buffer(int where)
 {
+    (void)where;
     if (own.taken)
-        return alloc_locked(where);
+        return map_buffer();
     if (!own.buffer) {
-        own.buffer = alloc_locked(where);
-        pthread_setspecific(original.at_thread_end, own.buffer);
+        own.buffer = map_buffer();
+        pthread_setspecific(at_thread_end, own.buffer);
     }
     own.taken = true;
     return own.buffer;
@@ -70,7 +90,16 @@ static void return_buffer(void *buffer)
     if (buffer == own.buffer)
         own.taken = false;
     else
-        free_locked(buffer);
+        unmap_buffer(buffer);
+}
+
+/* In place of mmap, while the library maps a buffer. */
+static void *note_size(void *address, size_t length, int protection, int flags, int file,
+                       off_t offset)
+{
+    if (length > buffer_bytes)
+        buffer_bytes = length;
+    return mmap(address, length, protection, flags, file, offset);
 }
 
 /* What the dynamic section says about a library's calls through its table of procedure links. */
@@ -114,34 +143,63 @@ static void *find_entry(const struct link_map *map, const char *function)
 /* The linker may have made the table read-only after it filled it. */
 static bool make_writable(void *entry)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t page = page_bytes();
     void *start = (void *)((uintptr_t)entry & ~(page - 1));
     return mprotect(start, page, PROT_READ | PROT_WRITE) == 0;
 }
 
-static bool redirect(void *alloc_entry, void *free_entry)
+/* Exchange the function that an entry leads to with *function, a pointer to any function. */
+static void exchange(void *entry, void *function)
 {
-    alloc_fn *take = take_buffer;
-    free_fn *give = return_buffer;
-    if (!make_writable(alloc_entry) || !make_writable(free_entry))
-        return false;
-    memcpy(&original.alloc, alloc_entry, sizeof original.alloc);
-    memcpy(&original.free, free_entry, sizeof original.free);
-    memcpy(alloc_entry, &take, sizeof take);
-    memcpy(free_entry, &give, sizeof give);
-    return true;
+    void *before;
+    memcpy(&before, entry, sizeof before);
+    memcpy(entry, function, sizeof before);
+    memcpy(function, &before, sizeof before);
+}
+
+/* The entries through which the library maps memory, and takes and returns work buffers. */
+typedef struct entries {
+    void *map, *alloc, *free;
+} entries;
+
+static bool find_entries(const struct link_map *map, entries *e)
+{
+    *e = (entries){find_entry(map, "mmap"), find_entry(map, "blas_memory_alloc"),
+                   find_entry(map, "blas_memory_free")};
+    return e->map && e->alloc && e->free && make_writable(e->map) && make_writable(e->alloc) &&
+           make_writable(e->free);
+}
+
+/*
+ * Let the library take a buffer and give it back: it maps it, and completes what it puts off until
+ * the first one. False if it maps none.
+ */
+static bool learn_size(const entries *e)
+{
+    alloc_fn *alloc;
+    free_fn *give;
+    mmap_fn *map = note_size;
+    memcpy(&alloc, e->alloc, sizeof alloc);
+    memcpy(&give, e->free, sizeof give);
+    exchange(e->map, &map);
+    void *buffer = alloc(0);
+    exchange(e->map, &map);
+    if (buffer)
+        give(buffer);
+    return buffer && buffer_bytes > 0;
 }
 
 bool dlk_openblas_private_buffers(void *library)
 {
     struct link_map *map;
-    if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
+    entries e;
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || !find_entries(map, &e) || !learn_size(&e))
         return false;
-    void *alloc_entry = find_entry(map, "blas_memory_alloc");
-    void *free_entry = find_entry(map, "blas_memory_free");
-    if (!alloc_entry || !free_entry)
+    if (pthread_key_create(&at_thread_end, unmap_own) != 0)
         return false;
-    if (pthread_key_create(&original.at_thread_end, free_locked) != 0)
-        return false;
-    return redirect(alloc_entry, free_entry);
+    alloc_fn *take = take_buffer;
+    free_fn *give = return_buffer;
+    exchange(e.alloc, &take);
+    exchange(e.free, &give);
+    return true;
 }

@@ -37,3 +37,7 @@ expect_stderr '^ +\^$'
 it 'wants exactly one model'
 expect_exit 2 "$DLBENCH" summary
 expect_exit 2 "$DLBENCH" summary keras_cnn horovod_cnn
+
+it 'tells a folder from a model'
+expect_exit 2 "$DLBENCH" summary ./
+expect_stderr 'is a folder, not a file'

@@ -44,9 +44,11 @@ static int write_losses(dlbench_trainer *t, int steps, const char *folder, dlben
     double sum = 0;
     long images = 0;
     int status = 0;
-    for (int i = 0; i < steps && status == 0; i++) {
+    for (int i = 0; i < steps; i++) {
         dlbench_progress p;
         status = dlbench_trainer_step(t, &p, err);
+        if (status < 0)
+            break;
         double total = p.train.loss * (double)p.train.images;
         fprintf(file, "%.9g\n", (total - sum) / (double)(p.train.images - images));
         sum = total;

@@ -163,3 +163,29 @@ Test(csv_append, rows_of_several_processes_stay_whole_under_one_header)
     for (int i = 0; i < WRITERS; i++)
         cr_assert_eq(count[i], ROWS);
 }
+
+static int check(const char *path, dlb_error *err)
+{
+    return dlb_csv_check(path, "a,b", err);
+}
+
+Test(csv_append, the_check_tells_what_an_append_would_say)
+{
+    dlb_error err;
+    cr_assert_eq(check(tempdir_file(&dir, "rows.csv"), &err), 0);
+    cr_assert_eq(tempdir_count(&dir), 0);
+    write_file("a,b\n1,2\n");
+    cr_assert_eq(check(tempdir_file(&dir, "rows.csv"), &err), 0);
+    write_file("c\n1\n");
+    cr_assert_eq(check(tempdir_file(&dir, "rows.csv"), &err), DLB_BAD_INPUT);
+    cr_assert_eq(check("/proc/rows.csv", &err), DLB_BAD_INPUT);
+    cr_assert_eq(check("", &err), DLB_BAD_INPUT);
+    cr_assert_eq(check(dir.path, &err), DLB_BAD_INPUT);
+    cr_assert_eq(check("/dev/null", &err), 0);
+}
+
+Test(csv_append, the_check_does_not_wait_for_the_reader_of_a_pipe)
+{
+    cr_assert_eq(mkfifo(tempdir_file(&dir, "pipe"), 0600), 0);
+    cr_assert_eq(check(tempdir_file(&dir, "pipe"), NULL), 0);
+}

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <criterion/criterion.h>
@@ -111,7 +112,120 @@ Test(file, a_failed_write_says_so_and_leaves_nothing)
     cr_assert_eq(dlb_file_write_atomic("/nonexistent/a", "x", 1, &err), DLB_BAD_INPUT);
     cr_assert(strstr(err.message, "/nonexistent/a"));
     cr_assert_eq(mkdir(tempdir_file(&dir, "folder"), 0777), 0);
-    cr_assert_eq(dlb_file_write_atomic(tempdir_file(&dir, "folder"), "x", 1, &err), DLB_FAIL);
+    cr_assert_eq(dlb_file_write_atomic(tempdir_file(&dir, "folder"), "x", 1, &err), DLB_BAD_INPUT);
     cr_assert_eq(tempdir_count(&dir), 1);
     rmdir(tempdir_file(&dir, "folder"));
+}
+
+Test(file, a_folder_is_no_file_to_read)
+{
+    dlb_str text = DLB_STR_INIT;
+    dlb_error err;
+    cr_assert_eq(dlb_file_read(dir.path, 4, &text, &err), DLB_BAD_INPUT);
+    cr_assert(strstr(err.message, "is a folder"), "%s", err.message);
+    dlb_str_release(&text);
+}
+
+static mode_t type_of(const char *name)
+{
+    struct stat info;
+    cr_assert_eq(lstat(tempdir_file(&dir, name), &info), 0);
+    return info.st_mode & S_IFMT;
+}
+
+Test(file, a_pipe_receives_the_bytes_and_stays_a_pipe)
+{
+    cr_assert_eq(mkfifo(tempdir_file(&dir, "pipe"), 0600), 0);
+    int reader = open(tempdir_file(&dir, "pipe"), O_RDONLY | O_NONBLOCK);
+    write_text("pipe", "hello");
+    char seen[8] = "";
+    cr_assert_eq(read(reader, seen, sizeof seen - 1), 5);
+    close(reader);
+    cr_assert_str_eq(seen, "hello");
+    cr_assert_eq(type_of("pipe"), S_IFIFO);
+    cr_assert_eq(tempdir_count(&dir), 1);
+}
+
+/* A reader that waits for the first bytes would take an open and close for the end. */
+Test(file, asking_whether_a_pipe_can_be_written_does_not_open_it)
+{
+    cr_assert_eq(mkfifo(tempdir_file(&dir, "pipe"), 0600), 0);
+    cr_assert_eq(dlb_file_writable(tempdir_file(&dir, "pipe"), NULL), 0);
+}
+
+Test(file, a_full_device_is_told_and_stays)
+{
+    dlb_error err;
+    struct stat info;
+    cr_assert_eq(symlink("/dev/full", tempdir_file(&dir, "full")), 0);
+    cr_assert_eq(dlb_file_write_atomic(tempdir_file(&dir, "full"), "x", 1, &err), DLB_FAIL);
+    cr_assert(strstr(err.message, "full: No space left"), "%s", err.message);
+    cr_assert_eq(stat("/dev/full", &info), 0);
+    cr_assert(S_ISCHR(info.st_mode));
+    cr_assert_eq(type_of("full"), S_IFLNK);
+}
+
+static void link_to(const char *target, const char *name)
+{
+    cr_assert_eq(symlink(target, tempdir_file(&dir, name)), 0);
+}
+
+Test(file, a_link_stays_and_its_target_is_replaced)
+{
+    write_text("a", "old");
+    link_to("a", "link");
+    link_to("link", "to_link");
+    write_text("to_link", "new");
+    assert_text("a", "new");
+    cr_assert_eq(type_of("link"), S_IFLNK);
+    cr_assert_eq(type_of("to_link"), S_IFLNK);
+    cr_assert_eq(tempdir_count(&dir), 3);
+}
+
+Test(file, a_link_to_nothing_is_refused)
+{
+    dlb_error err;
+    link_to("nothing", "link");
+    cr_assert_eq(dlb_file_writable(tempdir_file(&dir, "link"), &err), DLB_BAD_INPUT);
+    cr_assert_eq(dlb_file_write_atomic(tempdir_file(&dir, "link"), "x", 1, &err), DLB_BAD_INPUT);
+    cr_assert(strstr(err.message, "is a link to"), "%s", err.message);
+}
+
+static void assert_unwritable(const char *path)
+{
+    dlb_error err;
+    cr_assert_eq(dlb_file_writable(path, &err), DLB_BAD_INPUT, "%s", path);
+    cr_assert(strstr(err.message, path), "%s", err.message);
+}
+
+/* No permission forbids these to root; only trying shows it. */
+Test(file, what_cannot_be_written_is_known_before)
+{
+    assert_unwritable("/proc/dlbench.json");
+    assert_unwritable("/proc/self/comm"); /* exists and is writable, but nothing can stand beside */
+    assert_unwritable("/nonexistent/a");
+    assert_unwritable(dir.path);
+    assert_unwritable("");
+}
+
+Test(file, asking_whether_a_file_can_be_written_leaves_no_trace)
+{
+    cr_assert_eq(dlb_file_writable(tempdir_file(&dir, "new"), NULL), 0);
+    cr_assert_eq(tempdir_count(&dir), 0);
+    write_text("a", "old");
+    cr_assert_eq(dlb_file_writable(tempdir_file(&dir, "a"), NULL), 0);
+    assert_text("a", "old");
+    cr_assert_eq(tempdir_count(&dir), 1);
+}
+
+Test(file, two_names_of_one_file_are_the_same)
+{
+    cr_assert_eq(chdir(dir.path), 0);
+    cr_assert(dlb_file_same("new", "./new"));
+    cr_assert(dlb_file_same("new", tempdir_file(&dir, "new")));
+    cr_assert_not(dlb_file_same("new", "other"));
+    write_text("a", "x");
+    link_to("a", "link");
+    cr_assert(dlb_file_same("a", "link"));
+    cr_assert(dlb_file_same("nowhere/a", "nowhere/a"));
 }

@@ -85,8 +85,15 @@ Test(model, every_mistake_is_told_with_its_line)
         {HEAD "flatten\ndense units=3\nsoftmax\nrelu\n", "t:8:", "nothing may follow"},
         {HEAD "flatten\ndense units=1\nsoftmax\n", "t:7:", "2 "},
         {HEAD "flatten\ndense units=3\n", "t:6:", "ends with a softmax"},
-        {HEAD "input 8x8x1\n", "t:5:", "second input"},
+        {HEAD "input 8x8x1\n", "t:5:", "second input line; the first is line 2"},
+        {HEAD "model u\n", "t:5:", "second model line; the first is line 1"},
+        {HEAD "init torch\n\ninit torch\n", "t:7:", "second init line; the first is line 5"},
+        {HEAD "train lr=1\ntrain batch=2 lr=3\n", "t:6:", "lr is given twice, first on line 5"},
+        {HEAD "train lr=1 lr=1\n", "t:5:", "lr is given twice, first on line 5"},
+        {HEAD "train\n", "t:5:", "key=value"},
         {"model t\ninput 8x8\n", "t:2:", "ROWSxCOLUMNSxCHANNELS"},
+        {"model t\ninput 4096x4096x256\n", "t:2:", "4096x4096x256 is too large"},
+        {"model t\ninput 4096x4096x4096\n", "t:2:", "too large"},
         {"model t\nrelu\n", "t:2:", "input line must come before"},
         {"model t\ninput 1x1x4\nsoftmax\n", "t:3:", "anything to learn"},
         {"model t\ninit he\n", "t:2:", "glorot"},
@@ -114,4 +121,41 @@ Test(model, the_caret_stands_under_the_word_at_fault)
     dlb_model_parse(&model, "t", HEAD "conv2d filters=2 kernel=0\n", &err);
     cr_assert(strstr(err.message, "\n    conv2d filters=2 kernel=0\n                     ^"), "%s",
               err.message);
+}
+
+/* A size that fits is counted, not wrapped: the largest input, flattened, and its weights. */
+Test(model, sizes_are_right_up_to_the_limit)
+{
+    dlb_model model;
+    dlb_error err;
+    const char *text =
+        "model t\ninput 4096x4096x16\nmaxpool size=2\nflatten\ndense units=4\nsoftmax\n";
+    cr_assert_eq(dlb_model_parse(&model, "t", text, &err), 0, "%s", err.message);
+    cr_assert_eq(dlb_shape_size(model.input), 1 << 28);
+    cr_assert_eq(model.layers[2].weights, 1 << 28);
+    cr_assert_eq(dlb_model_parameters(&model), (1 << 28) + 4);
+    cr_assert_eq(dlb_model_first_trained(&model), 2);
+    dlb_model_release(&model);
+}
+
+Test(model, nothing_to_train_is_found_without_reading_past_the_layers)
+{
+    dlb_layer layers[] = {{.kind = DLB_FLATTEN}, {.kind = DLB_SOFTMAX}};
+    dlb_model model = {.layer_count = 2, .layers = layers};
+    cr_assert_eq(dlb_model_first_trained(&model), 2);
+}
+
+Test(model, who_knows_the_keys_can_point_at_a_wrong_one)
+{
+    dlb_model model;
+    dlb_error err;
+    const char *text = HEAD "train batch=8 speed=9 # fast\nflatten\ndense units=3\nsoftmax\n";
+    cr_assert_eq(dlb_model_parse(&model, "t.model", text, &err), 0, "%s", err.message);
+    cr_assert_eq(model.default_count, 2);
+    cr_assert_str_eq(model.defaults[1].key, "speed");
+    cr_assert_str_eq(model.defaults[1].value, "9");
+    cr_assert_eq(dlb_model_refuse_default(&model, 1, "no such key", &err), DLB_BAD_INPUT);
+    cr_assert_str_eq(err.message, "t.model:5: no such key\n    train batch=8 speed=9 # fast\n"
+                                  "                  ^");
+    dlb_model_release(&model);
 }

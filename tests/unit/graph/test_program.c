@@ -7,7 +7,7 @@
 enum { OPS_MAX = 8 };
 
 struct log {
-    _Atomic int clock;
+    _Atomic int clock, started;
     int start[OPS_MAX], end[OPS_MAX];
 };
 
@@ -22,6 +22,19 @@ static void run_probe(void *self, void *context, dlk_team *team)
     (void)team;
     log->start[probe->index] = log->clock++;
     usleep(2000);
+    log->end[probe->index] = log->clock++;
+}
+
+/* Goes on only when two operations have started, or after ten seconds if none follows. */
+static void run_meeting(void *self, void *context, dlk_team *team)
+{
+    struct probe *probe = self;
+    struct log *log = context;
+    (void)team;
+    log->start[probe->index] = log->clock++;
+    log->started++;
+    for (int look = 0; look < 10000 && log->started < 2; look++)
+        usleep(1000);
     log->end[probe->index] = log->clock++;
 }
 
@@ -80,17 +93,30 @@ Test(program, operands_keep_their_order_on_any_number_of_teams)
     }
 }
 
-Test(program, independent_operations_overlap_on_two_teams_and_never_on_one)
+/* Two operations that have no buffer in common. */
+static struct log run_independent(dlb_op_fn *fn, int teams)
 {
     dlb_program program;
     dlb_program_init(&program);
     add(&program, 0, 0, 1);
     add(&program, 1, 2, 3);
+    program.ops[0].run = program.ops[1].run = fn;
     dlb_program_seal(&program);
-    struct log two = run(&program, 2, 2), one = run(&program, 2, 1);
-    cr_assert(overlap(&two, 0, 1));
-    cr_assert_not(overlap(&one, 0, 1));
+    struct log log = run(&program, 2, teams);
     dlb_program_release(&program);
+    return log;
+}
+
+Test(program, independent_operations_overlap_on_two_teams)
+{
+    struct log log = run_independent(run_meeting, 2);
+    cr_assert(overlap(&log, 0, 1));
+}
+
+Test(program, operations_never_overlap_on_one_team)
+{
+    struct log log = run_independent(run_probe, 1);
+    cr_assert_not(overlap(&log, 0, 1));
 }
 
 Test(program, busy_time_is_counted_by_phase)

@@ -108,6 +108,13 @@ int kit_pick(uint32_t seed, uint32_t index, int low, int high)
     return low + (int)dlk_rng_below(&key, index, (uint32_t)(high - low + 1));
 }
 
+void kit_dawdle(uint32_t seed, uint32_t index)
+{
+    volatile int turns = kit_pick(seed, index, 0, 3) ? kit_pick(seed, index, 0, 200) : 0;
+    while (turns > 0)
+        turns = turns - 1;
+}
+
 double kit_dot(size_t count, const float *a, const float *b)
 {
     double sum = 0;

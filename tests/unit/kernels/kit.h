@@ -30,6 +30,9 @@ size_t kit_size(int a, int b, int c, int d);
 /* An integer in [low, high] that depends on seed and index. */
 int kit_pick(uint32_t seed, uint32_t index, int low, int high);
 
+/* Waste a little time, from nothing to some microseconds, that depends on seed and index. */
+void kit_dawdle(uint32_t seed, uint32_t index);
+
 /* The sum of a[i] * b[i] in double. */
 double kit_dot(size_t count, const float *a, const float *b);
 

@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -163,7 +164,33 @@ static void *multiply_once(void *arg)
     return NULL;
 }
 
-/* Each thread keeps a buffer while it lives; OpenBLAS has a limited number of them. */
+enum { MANY = 300 };
+
+static void *multiply_and_stay(void *arg)
+{
+    multiply_once(NULL);
+    pthread_barrier_wait(arg);
+    return NULL;
+}
+
+/* OpenBLAS's own table has room for 128 work buffers; beyond, it complains and then fails. */
+Test(gemm, hundreds_of_threads_may_multiply_and_nothing_is_printed)
+{
+    cr_redirect_stderr();
+    load(DLK_ISA_SSE);
+    pthread_t ids[MANY];
+    pthread_barrier_t all_have;
+    pthread_barrier_init(&all_have, NULL, MANY);
+    for (int i = 0; i < MANY; i++)
+        cr_assert(pthread_create(&ids[i], NULL, multiply_and_stay, &all_have) == 0);
+    for (int i = 0; i < MANY; i++)
+        pthread_join(ids[i], NULL);
+    pthread_barrier_destroy(&all_have);
+    fflush(stderr);
+    cr_assert_stderr_eq_str("");
+}
+
+/* Each thread keeps a buffer while it lives, and no longer. */
 Test(gemm, threads_may_come_and_go)
 {
     load(DLK_ISA_SSE);

@@ -13,6 +13,8 @@ static dlb_str json;
 static void fill(void)
 {
     dlb_result_init(&result);
+    dlb_result_add_setting(&result, "kmp_affinity", "compact,1");
+    dlb_result_add_setting(&result, "counters", "");
     dlb_row_set_text(&result.run, DLB_RUN_status, "ok");
     dlb_row_set_text(&result.run, DLB_RUN_model, "k\xc3\xa9ras \"cnn\"");
     dlb_row_set_int(&result.run, DLB_RUN_seed, 4294967295);
@@ -79,6 +81,10 @@ Test(result, a_file_reads_back_as_what_was_written)
     cr_assert_str_eq(back.run.counters[1].why, "no hardware counters");
     cr_assert_str_eq(back.placement.texts[0], "thread 0: CPU 1, node 0");
     cr_assert_eq(back.ranks_ended, 1);
+    cr_assert_eq(back.workload.count, 2);
+    cr_assert_str_eq(back.workload.settings[0].key, "kmp_affinity");
+    cr_assert_str_eq(back.workload.settings[0].value, "compact,1");
+    cr_assert_str_eq(back.workload.settings[1].value, "");
     dlb_result_release(&back);
 }
 
@@ -152,6 +158,7 @@ Test(result, wrong_values_are_told_by_place)
     assert_names(refusal_with("\"cpus\": \"0-1\"", "\"cpus\": 3"), "ranks[0].cpus");
     assert_names(refusal_with("\"ranks_ended\": 1", "\"ranks_ended\": -1"), "ranks_ended");
     assert_names(refusal_with("\"value\": 7", "\"value\": 7.5"), "perf::PAGE-FAULTS");
+    assert_names(refusal_with("\"counters\": \"\"", "\"counters\": 1"), "workload.counters");
     assert_names(refusal_with("\"why\": \"no hardware counters\"", "\"why\": null"), "say why");
 }
 
@@ -159,6 +166,7 @@ Test(result, missing_and_unknown_members_are_named)
 {
     assert_names(refusal_with("\"seed\":", "\"sead\":"), "unknown column sead");
     assert_names(refusal_with("\"batch\": null,", ""), "has no batch");
+    assert_names(refusal_with("\"workload\":", "\"work\":"), "workload");
     assert_names(refusal_with("\"notes\": [", "\"motes\": ["), "notes");
     assert_names(refusal_with("\"schema\": 1,", "\"schema\": 1, \"extra\": 1,"), "extra");
     assert_names(refusal_with("\"schema\": 1,", "\"schema\": 2,"), "schema 2");

@@ -24,7 +24,8 @@ Test(schema, runs_have_the_documented_columns)
         "time_to_target_s,wall_s,setup_s,eval_s,images_per_s,train_accuracy,train_loss,"
         "test_accuracy,test_loss,comm_exposed_s,wait_s,peak_rss_mb,steal_pct,host,commit,"
         "openmp,kmp_effective,data,data_checksum,shuffle,drop_last,readers,load,joules,gflops,"
-        "ipc,notes");
+        "ipc,momentum,nesterov,weight_decay,beta1,beta2,epsilon,target_accuracy,train_images,"
+        "test_images,kmp_affinity,notes");
 }
 
 Test(schema, epochs_have_the_documented_columns)
