@@ -1,6 +1,7 @@
 #include "cli/cmd.h"
 #include "cli/text.h"
 #include "graph/cost.h"
+#include "train/defaults.h"
 
 typedef struct totals {
     double parameters, flops, bytes, train_flops, train_bytes;
@@ -90,6 +91,21 @@ static void print_model(const dlb_model *model)
     dlb_str_release(&input);
 }
 
+/* A model with a wrong default could not be trained, so it has no summary either. */
+static int load_model(dlb_model *model, const char *name, dlb_error *err)
+{
+    int status = dlb_model_load(model, name, err);
+    if (status < 0)
+        return status;
+    dlb_workload workload;
+    dlb_workload_init(&workload);
+    status = dlb_defaults_apply(model, &workload, err);
+    dlb_workload_release(&workload);
+    if (status < 0)
+        dlb_model_release(model);
+    return status;
+}
+
 int cmd_summary(int argc, char **argv)
 {
     const dlb_command command = {
@@ -103,7 +119,7 @@ int cmd_summary(int argc, char **argv)
         return status;
     dlb_error err;
     dlb_model model;
-    if (dlb_model_load(&model, arguments.operands[0], &err) < 0)
+    if (load_model(&model, arguments.operands[0], &err) < 0)
         return dlb_cli_fail(command.name, &err);
     print_model(&model);
     dlb_model_release(&model);

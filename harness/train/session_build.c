@@ -4,23 +4,9 @@
 #include "base/mem.h"
 #include "graph/cost.h"
 #include "measure/memory.h"
+#include "train/defaults.h"
 #include "train/init.h"
 #include "train/session_state.h"
-
-static int apply_model_defaults(dlb_session *s, dlb_error *err)
-{
-    for (int i = 0; i < s->model.default_count; i++) {
-        const dlb_model_default *d = &s->model.defaults[i];
-        int key = dlb_key_find(d->key);
-        if (key < 0 || !dlb_key_info((enum dlb_key)key)->of_model)
-            return dlb_fail(err, DLB_BAD_INPUT,
-                            "model %s, line %d: '%s' is not a key that a model may set",
-                            s->workload.model, d->line, d->key);
-        if (dlb_workload_set_default(&s->workload, (enum dlb_key)key, d->value, err) < 0)
-            return dlb_error_prefix(err, "model %s, line %d", s->workload.model, d->line);
-    }
-    return dlb_workload_check(&s->workload, err);
-}
 
 /* By name, so that a new choice in keys.def needs no word here. */
 static dlk_family chosen_family(const dlb_workload *w)
@@ -171,7 +157,7 @@ static int build(dlb_session *s, dlb_error *err)
 {
     int status = dlb_model_load(&s->model, s->workload.model, err);
     if (status == 0)
-        status = apply_model_defaults(s, err);
+        status = dlb_defaults_apply(&s->model, &s->workload, err);
     if (status == 0)
         status = select_kernels(s, err);
     if (status == 0)

@@ -34,6 +34,14 @@ expect_exit 2 "$DLBENCH" summary tiny.model
 expect_stderr 'tiny.model:3: filters=zero: must be 1'
 expect_stderr '^ +\^$'
 
+it 'shows the place of a wrong default, too'
+sed 's/lr=0.01/lr=fast/' "$SOURCE/models/horovod_cnn.model" >fast.model
+expect_exit 2 "$DLBENCH" summary fast.model
+expect_stderr 'fast.model:5: .*lr'
+expect_stderr '^ +\^$'
+expect_exit 2 "$DLBENCH" train --model ./fast.model
+expect_stderr 'fast.model:5: .*lr'
+
 it 'wants exactly one model'
 expect_exit 2 "$DLBENCH" summary
 expect_exit 2 "$DLBENCH" summary keras_cnn horovod_cnn
