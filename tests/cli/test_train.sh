@@ -149,6 +149,7 @@ done
 
 # start_training FLAG…: trains in the background, up to the first epoch's end; $trainer is its id.
 start_training() {
+    : >"$lib_folder/stdout" # or the loop below might see what the training before it printed
     "$DLBENCH" train --model horovod_cnn --train-images 12800 --test-images 500 --epochs 1000 "$@" \
         >"$lib_folder/stdout" 2>"$lib_folder/stderr" &
     trainer=$!
