@@ -72,6 +72,11 @@ expect_file() {
 # expect_equal EXPECTED ACTUAL
 expect_equal() { [ "$1" = "$2" ] || fail "'$2' instead of '$1'"; }
 
+# The sanitizer that the program was built with: address, undefined, thread, or nothing.
+sanitizer() {
+    sed -n 's/^DLB_SANITIZE:[A-Z]*=//p' "$(dirname -- "$(dirname -- "$DLBENCH")")/CMakeCache.txt"
+}
+
 # left_out REASON: ends the test as not run; ctest says so.
 left_out() {
     printf 'left out: %s\n' "$1"

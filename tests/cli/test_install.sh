@@ -5,7 +5,7 @@
 
 build=$(dirname "$(dirname "$DLBENCH")")
 compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
-sanitizer=$(sed -n 's/^DLB_SANITIZE:[A-Z]*=//p' "$build/CMakeCache.txt")
+sanitizer=$(sanitizer)
 flags=${sanitizer:+-fsanitize=$sanitizer}
 
 it 'installs'

@@ -192,14 +192,17 @@ kill -0 "$trainer" || fail 'the hangup ended it'
 kill -TERM "$trainer"
 expect_end 1
 
-it 'ends at once on a signal a second after the first'
-mkfifo unread
-start_training --result unread
-kill -INT "$trainer"
-sleep 1.2
-kill -0 "$trainer" || fail 'it did not wait for the reader of the pipe'
-while kill -TERM "$trainer" 2>/dev/null; do sleep 0.2; done # it counts from when it saw the first
-expect_end 143
+# ThreadSanitizer holds signals back while a pipe is being opened, so it cannot show this.
+if [ "$(sanitizer)" != thread ]; then
+    it 'ends at once on a signal a second after the first'
+    mkfifo unread
+    start_training --result unread
+    kill -INT "$trainer"
+    sleep 1.2
+    kill -0 "$trainer" || fail 'it did not wait for the reader of the pipe'
+    while kill -TERM "$trainer" 2>/dev/null; do sleep 0.2; done # it counts from when it saw the first
+    expect_end 143
+fi
 
 it 'has no test accuracy of an evaluation that was cut short'
 last_command='train, then cut short during the evaluation'
