@@ -1,0 +1,96 @@
+/*
+ * From a run to processes: the command that starts its ranks, and the care for them while they run.
+ *
+ *     dlb_launch_machine machine;
+ *     dlb_launch_here(&machine);
+ *     dlb_launch launch = {.ranks = 4, .threads = 2, .program = argv};
+ *     dlb_command_line line;
+ *     dlb_launch_command(&line, &launch, &machine, &err)      what would be run, as an argv array
+ *     dlb_launch_run(&line, &status, &err)                    run it and wait
+ *     dlb_command_line_release(&line);
+ *
+ * No shell is ever involved.
+ */
+#ifndef DLB_LAUNCH_LAUNCH_H
+#define DLB_LAUNCH_LAUNCH_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+typedef enum dlb_binding {
+    DLB_BINDING_AUTO, /* `threads` cores a rank where there are enough for all, else none */
+    DLB_BINDING_CORE,
+    DLB_BINDING_HWTHREAD,
+    DLB_BINDING_SOCKET,
+    DLB_BINDING_NONE,
+} dlb_binding;
+
+/* What is to be started. */
+typedef struct dlb_launch {
+    int ranks;
+    int ranks_per_node; /* 0: left to the launcher */
+    int threads;        /* of a rank, at least 1 */
+    dlb_binding binding;
+    const char *const *program;     /* argv of a rank, ended by NULL */
+    const char *const *environment; /* "NAME=value" for all ranks, ended by NULL; or NULL */
+} dlb_launch;
+
+/* What it is started on; dlb_launch_here fills it. Tests give machines of their own. */
+typedef struct dlb_launch_machine {
+    int nodes;          /* that a batch system has allotted; 1 without one */
+    int cores;          /* of this node that this process may use */
+    int hwthreads;      /* of those cores */
+    bool narrowed;      /* its CPU mask leaves out CPUs that a launcher would bind ranks to */
+    bool root;          /* Open MPI wants to be told that this is meant */
+    char mpirun[4096];  /* its path; "" if there is none */
+    char version[1024]; /* how it answers --version */
+} dlb_launch_machine;
+
+/* A command: an argv array and additions to the environment ("NAME=value"), ended by NULL. */
+typedef struct dlb_command_line {
+    char **argv, **environment;
+    size_t argc, argv_capacity, environment_count, environment_capacity;
+    int stop_signal;          /* which the command takes as: let every rank stop after its step */
+    const char *const *noise; /* what marks messages of the launcher that nobody needs; or NULL */
+} dlb_command_line;
+
+/* Look at this machine, and ask its mpirun or mpiexec which MPI it belongs to: ~50 ms. */
+void dlb_launch_here(dlb_launch_machine *machine);
+
+/* Threads of a rank where the user left them to us: the cores divided by the ranks of a node. */
+int dlb_launch_threads(const dlb_launch *launch, const dlb_launch_machine *machine);
+
+/* Cores, or hardware threads, that the ranks of a node want. */
+int dlb_launch_wants(const dlb_launch *launch, const dlb_launch_machine *machine);
+
+/* Whether that is more than there are. */
+bool dlb_launch_oversubscribes(const dlb_launch *launch, const dlb_launch_machine *machine);
+
+/*
+ * Make *line, which holds nothing yet; nothing is to be released after an error. A binding that
+ * the machine cannot give is DLB_BAD_INPUT, saying what fits. Without a launcher, or with one of
+ * an unknown kind: DLB_FAIL, saying what to do.
+ */
+int dlb_launch_command(dlb_command_line *line, const dlb_launch *launch,
+                       const dlb_launch_machine *machine, dlb_error *err);
+void dlb_command_line_release(dlb_command_line *line);
+
+/* Append it as a person would type it, quoted where a shell would need it; for showing only. */
+void dlb_command_line_describe(const dlb_command_line *line, dlb_str *text);
+
+/*
+ * Start the command, whose argv[0] is a path, in a process group of its own and wait for its end.
+ * Its input is empty; its stderr reaches ours, without `noise`.
+ *
+ * While it runs, SIGINT, SIGTERM, SIGUSR1 and, unless it is ignored as under nohup, SIGHUP to this
+ * process become one stop_signal to the command; another of them more than a second later ends its
+ * whole group: SIGTERM, and SIGKILL after some seconds. SIGTSTP (Ctrl-Z) suspends the command with
+ * this process. If this process dies, the command gets a SIGTERM.
+ *
+ * *status is the exit status, or 128 + the number of the signal that killed it.
+ */
+int dlb_launch_run(const dlb_command_line *line, int *status, dlb_error *err);
+
+#endif

@@ -1,0 +1,314 @@
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "launch/launch.h"
+#include "support/tempdir.h"
+
+/* ---- Given machines ---- */
+
+#define OPEN_MPI                                                                                   \
+    "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
+#define MPICH "HYDRA build details:\n    Version:                                 4.1.2\n"
+#define INTEL "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230307\n"
+
+/* Two sockets of eight cores with two hardware threads each. */
+static const dlb_launch_machine wide = {
+    .nodes = 1, .cores = 16, .hwthreads = 32, .mpirun = "/usr/bin/mpirun", .version = OPEN_MPI};
+
+static const dlb_launch_machine small = {
+    .nodes = 1, .cores = 2, .hwthreads = 2, .mpirun = "/usr/bin/mpirun", .version = OPEN_MPI};
+
+static const char *const program[] = {"/opt/dlbench", "train", "--data", "my images", NULL};
+
+static void expect_words(char **words, const char *const *expected)
+{
+    size_t i = 0;
+    cr_assert_not_null(words);
+    for (; expected[i]; i++) {
+        cr_assert_not_null(words[i], "no word %zu; expected %s", i, expected[i]);
+        cr_assert_str_eq(words[i], expected[i], "word %zu is %s, not %s", i, words[i], expected[i]);
+    }
+    cr_assert_null(words[i], "a word more: %s", words[i]);
+}
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* The command is `mpirun EXPECTED… PROGRAM…`. */
+static void expect_command(const dlb_launch_machine *machine, dlb_launch launch,
+                           const char *const *expected)
+{
+    dlb_error err;
+    dlb_command_line line;
+    launch.program = program;
+    cr_assert_eq(dlb_launch_command(&line, &launch, machine, &err), 0, "%s", err.message);
+    const char *words[32] = {machine->mpirun};
+    size_t count = 1;
+    for (; *expected; expected++)
+        words[count++] = *expected;
+    memcpy(words + count, program, sizeof program);
+    expect_words(line.argv, words);
+    dlb_command_line_release(&line);
+}
+
+static const char *expect_refusal(const dlb_launch_machine *machine, dlb_launch launch, int code)
+{
+    static dlb_error err;
+    dlb_command_line line;
+    launch.program = program;
+    cr_assert_eq(dlb_launch_command(&line, &launch, machine, &err), code);
+    return err.message;
+}
+
+/* ---- Open MPI ---- */
+
+Test(launch, each_rank_gets_its_own_cores_where_there_are_enough)
+{
+    expect_command(&small, (dlb_launch){.ranks = 2, .threads = 1},
+                   WORDS("-n", "2", "--map-by", "slot:PE=1", "--bind-to", "core"));
+    expect_command(&wide, (dlb_launch){.ranks = 4, .threads = 4},
+                   WORDS("-n", "4", "--map-by", "slot:PE=4", "--bind-to", "core"));
+}
+
+Test(launch, ranks_share_the_cores_and_yield_them_where_there_are_too_few)
+{
+    expect_command(&small, (dlb_launch){.ranks = 4, .threads = 1},
+                   WORDS("-n", "4", "--map-by", "slot:OVERSUBSCRIBE", "--bind-to", "none", "--mca",
+                         "mpi_yield_when_idle", "1"));
+}
+
+Test(launch, hardware_threads_are_no_cores)
+{
+    expect_command(&wide, (dlb_launch){.ranks = 32, .threads = 1},
+                   WORDS("-n", "32", "--map-by", "slot:OVERSUBSCRIBE", "--bind-to", "none", "--mca",
+                         "mpi_yield_when_idle", "1"));
+    expect_command(
+        &wide, (dlb_launch){.ranks = 32, .threads = 1, .binding = DLB_BINDING_HWTHREAD},
+        WORDS("-n", "32", "--use-hwthread-cpus", "--map-by", "slot:PE=1", "--bind-to", "hwthread"));
+}
+
+Test(launch, ranks_per_node_are_what_counts_on_a_node)
+{
+    expect_command(&small, (dlb_launch){.ranks = 64, .ranks_per_node = 2, .threads = 1},
+                   WORDS("-n", "64", "--map-by", "ppr:2:node:PE=1", "--bind-to", "core"));
+    expect_command(&small, (dlb_launch){.ranks = 64, .ranks_per_node = 4, .threads = 1},
+                   WORDS("-n", "64", "--map-by", "ppr:4:node:OVERSUBSCRIBE", "--bind-to", "none",
+                         "--mca", "mpi_yield_when_idle", "1"));
+}
+
+Test(launch, the_nodes_of_a_batch_job_share_the_ranks)
+{
+    dlb_launch_machine job = small;
+    job.nodes = 4;
+    expect_command(&job, (dlb_launch){.ranks = 7, .threads = 1},
+                   WORDS("-n", "7", "--map-by", "slot:PE=1", "--bind-to", "core"));
+    cr_assert(dlb_launch_oversubscribes(&(dlb_launch){.ranks = 9, .threads = 1}, &job));
+}
+
+Test(launch, sockets_can_be_shared)
+{
+    expect_command(&wide, (dlb_launch){.ranks = 4, .threads = 4, .binding = DLB_BINDING_SOCKET},
+                   WORDS("-n", "4", "--map-by", "socket", "--bind-to", "socket"));
+    expect_command(&small, (dlb_launch){.ranks = 4, .threads = 1, .binding = DLB_BINDING_SOCKET},
+                   WORDS("-n", "4", "--map-by", "socket:OVERSUBSCRIBE", "--bind-to",
+                         "socket:overload-allowed", "--mca", "mpi_yield_when_idle", "1"));
+}
+
+Test(launch, nothing_is_bound_on_request)
+{
+    expect_command(&wide, (dlb_launch){.ranks = 2, .threads = 1, .binding = DLB_BINDING_NONE},
+                   WORDS("-n", "2", "--map-by", "slot", "--bind-to", "none"));
+}
+
+Test(launch, ranks_stay_on_the_cores_that_a_mask_leaves_them)
+{
+    dlb_launch_machine held = wide;
+    held.cores = 4, held.hwthreads = 4, held.narrowed = true;
+    expect_command(&held, (dlb_launch){.ranks = 2, .threads = 2},
+                   WORDS("-n", "2", "--map-by", "slot", "--bind-to", "none"));
+    dlb_launch bound = {.ranks = 2, .threads = 2, .binding = DLB_BINDING_CORE};
+    cr_assert_not_null(strstr(expect_refusal(&held, bound, DLB_BAD_INPUT), "taskset"));
+}
+
+Test(launch, a_core_each_is_refused_where_there_are_too_few_and_what_fits_is_said)
+{
+    dlb_launch crowd = {.ranks = 4, .threads = 1, .binding = DLB_BINDING_CORE};
+    const char *message = expect_refusal(&small, crowd, DLB_BAD_INPUT);
+    cr_assert_not_null(strstr(message, "want 4 cores of their own, but 2 are allowed"));
+    cr_assert_not_null(strstr(message, "ranks = 2 with threads = 1 would fit"));
+
+    dlb_launch broad = {.ranks = 2, .threads = 40, .binding = DLB_BINDING_HWTHREAD};
+    message = expect_refusal(&wide, broad, DLB_BAD_INPUT);
+    cr_assert_not_null(strstr(message, "want 80 hardware threads"));
+    cr_assert_not_null(strstr(message, "threads = 32 with ranks = 1 would fit"));
+}
+
+Test(launch, open_mpi_is_told_of_root_by_the_environment)
+{
+    dlb_launch_machine owned = small;
+    owned.root = true;
+    dlb_launch launch = {.ranks = 2, .threads = 1, .program = program};
+    dlb_command_line line;
+    cr_assert_eq(dlb_launch_command(&line, &launch, &owned, NULL), 0);
+    expect_words(line.environment,
+                 WORDS("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"));
+    dlb_command_line_release(&line);
+
+    cr_assert_eq(dlb_launch_command(&line, &launch, &small, NULL), 0);
+    cr_assert_eq(line.environment_count, 0);
+    dlb_command_line_release(&line);
+}
+
+Test(launch, every_rank_sees_the_variables)
+{
+    dlb_launch launch = {.ranks = 2,
+                         .threads = 1,
+                         .program = program,
+                         .environment = WORDS("KMP_BLOCKTIME=0", "DLBENCH_LAUNCHED=1")};
+    expect_command(&small, launch,
+                   WORDS("-n", "2", "--map-by", "slot:PE=1", "--bind-to", "core", "-x",
+                         "KMP_BLOCKTIME", "-x", "DLBENCH_LAUNCHED"));
+    dlb_command_line line;
+    cr_assert_eq(dlb_launch_command(&line, &launch, &small, NULL), 0);
+    expect_words(line.environment, launch.environment);
+    dlb_command_line_release(&line);
+}
+
+/* ---- Others ---- */
+
+static dlb_launch_machine with_launcher(const char *version)
+{
+    dlb_launch_machine machine = wide;
+    machine.root = true;
+    snprintf(machine.version, sizeof machine.version, "%s", version);
+    return machine;
+}
+
+Test(launch, mpich_has_flags_of_its_own)
+{
+    dlb_launch_machine machine = with_launcher(MPICH);
+    dlb_launch launch = {.ranks = 4, .threads = 4};
+    expect_command(&machine, launch, WORDS("-n", "4", "-bind-to", "core:4"));
+    launch.binding = DLB_BINDING_SOCKET;
+    expect_command(&machine, launch, WORDS("-n", "4", "-bind-to", "socket"));
+    launch = (dlb_launch){.ranks = 64, .ranks_per_node = 32, .threads = 1};
+    expect_command(&machine, launch, WORDS("-n", "64", "-ppn", "32", "-bind-to", "none"));
+}
+
+static void expect_intel_pinning(dlb_launch launch, const char *const *expected)
+{
+    dlb_launch_machine machine = with_launcher(INTEL);
+    dlb_command_line line;
+    launch.program = program;
+    cr_assert_eq(dlb_launch_command(&line, &launch, &machine, NULL), 0);
+    expect_words(line.environment, expected);
+    dlb_command_line_release(&line);
+}
+
+Test(launch, intel_mpi_is_told_by_variables_and_counts_hardware_threads)
+{
+    expect_intel_pinning((dlb_launch){.ranks = 4, .threads = 4}, WORDS("I_MPI_PIN_DOMAIN=8"));
+    expect_intel_pinning((dlb_launch){.ranks = 4, .threads = 4, .binding = DLB_BINDING_HWTHREAD},
+                         WORDS("I_MPI_PIN_DOMAIN=4"));
+    expect_intel_pinning((dlb_launch){.ranks = 99, .threads = 4}, WORDS("I_MPI_PIN=off"));
+    dlb_launch_machine machine = with_launcher(INTEL);
+    expect_command(&machine, (dlb_launch){.ranks = 8, .ranks_per_node = 2, .threads = 1},
+                   WORDS("-n", "8", "-ppn", "2"));
+}
+
+Test(launch, each_launcher_is_asked_to_stop_in_the_way_that_spares_its_ranks)
+{
+    static const struct {
+        const char *version;
+        int number;
+    } cases[] = {{OPEN_MPI, SIGUSR1}, {MPICH, SIGTERM}, {INTEL, SIGTERM}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dlb_launch_machine machine = with_launcher(cases[i].version);
+        dlb_launch launch = {.ranks = 2, .threads = 1, .program = program};
+        dlb_command_line line;
+        cr_assert_eq(dlb_launch_command(&line, &launch, &machine, NULL), 0);
+        cr_assert_eq(line.stop_signal, cases[i].number);
+        dlb_command_line_release(&line);
+    }
+}
+
+Test(launch, without_a_launcher_it_says_what_to_install)
+{
+    dlb_launch_machine bare = {.nodes = 1, .cores = 2, .hwthreads = 2};
+    dlb_launch launch = {.ranks = 2, .threads = 1};
+    cr_assert_not_null(strstr(expect_refusal(&bare, launch, DLB_FAIL), "install openmpi-bin"));
+}
+
+Test(launch, a_launcher_of_an_unknown_kind_is_named_with_its_answer)
+{
+    dlb_launch_machine machine = with_launcher("mpirun, the Marathon Planner 3\nmore");
+    const char *message =
+        expect_refusal(&machine, (dlb_launch){.ranks = 2, .threads = 1}, DLB_FAIL);
+    cr_assert_not_null(strstr(message, "'mpirun, the Marathon Planner 3'"));
+    cr_assert_not_null(strstr(message, "Open MPI, Intel MPI, MPICH"));
+}
+
+/* ---- Threads ---- */
+
+Test(launch, the_cores_of_a_node_are_divided_among_its_ranks)
+{
+    cr_assert_eq(dlb_launch_threads(&(dlb_launch){.ranks = 3}, &wide), 5);
+    cr_assert_eq(dlb_launch_threads(&(dlb_launch){.ranks = 64, .ranks_per_node = 4}, &wide), 4);
+    cr_assert_eq(dlb_launch_threads(&(dlb_launch){.ranks = 4}, &small), 1);
+    dlb_launch fine = {.ranks = 4, .binding = DLB_BINDING_HWTHREAD};
+    cr_assert_eq(dlb_launch_threads(&fine, &wide), 8);
+}
+
+/* ---- This machine ---- */
+
+Test(launch, this_machine_has_cores_and_its_launcher_is_asked_who_it_is)
+{
+    tempdir dir;
+    tempdir_make(&dir);
+    const char *fake = tempdir_file(&dir, "mpiexec");
+    FILE *file = fopen(fake, "w");
+    fprintf(file, "#!/bin/sh\necho \"HYDRA $1\"\n");
+    fclose(file);
+    chmod(fake, 0755);
+    setenv("PATH", dir.path, 1);
+    dlb_launch_machine machine;
+    dlb_launch_here(&machine);
+    cr_assert_str_eq(machine.mpirun, fake);
+    cr_assert_str_eq(machine.version, "HYDRA --version\n");
+    cr_assert_geq(machine.cores, 1);
+    cr_assert_geq(machine.hwthreads, machine.cores);
+    tempdir_remove(&dir);
+
+    dlb_launch_here(&machine);
+    cr_assert_str_eq(machine.mpirun, "");
+}
+
+Test(launch, a_batch_system_tells_the_number_of_nodes)
+{
+    dlb_launch_machine machine;
+    setenv("PATH", "", 1);
+    setenv("SLURM_JOB_NUM_NODES", "12", 1);
+    dlb_launch_here(&machine);
+    cr_assert_eq(machine.nodes, 12);
+}
+
+/* ---- For people ---- */
+
+Test(launch, a_command_is_shown_as_a_shell_would_take_it)
+{
+    dlb_launch launch = {.ranks = 2,
+                         .threads = 1,
+                         .program = WORDS("/opt/dl bench", "train", "--trace", "it's", "--csv", ""),
+                         .environment = WORDS("KMP_AFFINITY=granularity=fine,compact;1")};
+    dlb_command_line line;
+    cr_assert_eq(dlb_launch_command(&line, &launch, &small, NULL), 0);
+    dlb_str text = DLB_STR_INIT;
+    dlb_command_line_describe(&line, &text);
+    cr_assert_str_eq(text.text, "KMP_AFFINITY='granularity=fine,compact;1' /usr/bin/mpirun -n 2 "
+                                "--map-by slot:PE=1 --bind-to core -x KMP_AFFINITY "
+                                "'/opt/dl bench' train --trace 'it'\\''s' --csv ''");
+    dlb_str_release(&text);
+    dlb_command_line_release(&line);
+}
