@@ -119,7 +119,10 @@ dlk_cost dlk_softmax_xent_cost(int n, int classes)
     return cost;
 }
 
-/* grad is read, weights and the state are read and written. */
+/*
+ * grad is read, weights and the state are read and written. Weight decay and the scale of a layer,
+ * which many trainings do without, are not counted.
+ */
 dlk_cost dlk_sgd_cost(size_t count, int momentum)
 {
     return momentum ? elementwise((double)count, 4, 5) : elementwise((double)count, 2, 3);
@@ -133,4 +136,9 @@ dlk_cost dlk_adam_cost(size_t count)
 dlk_cost dlk_adagrad_cost(size_t count)
 {
     return elementwise((double)count, 7, 5);
+}
+
+dlk_cost dlk_square_sums_cost(size_t count)
+{
+    return elementwise((double)count, 4, 2);
 }

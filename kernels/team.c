@@ -12,6 +12,12 @@ void dlk_team_init(dlk_team *team, int size, float *scratch, size_t scratch_floa
     };
 }
 
+static void pause_between(const dlk_team *team)
+{
+    if (team->between)
+        team->between(team->between_arg);
+}
+
 static void take_tasks(dlk_team *team, int thread)
 {
     for (;;) {
@@ -19,6 +25,8 @@ static void take_tasks(dlk_team *team, int thread)
         if (task >= team->tasks)
             return;
         team->fn(team->arg, task, thread);
+        if (thread == 0)
+            pause_between(team);
     }
 }
 
@@ -42,8 +50,10 @@ static void close_round(dlk_team *team)
 void dlk_parallel(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
 {
     if (team->size == 1 || tasks <= 1) {
-        for (int task = 0; task < tasks; task++)
+        for (int task = 0; task < tasks; task++) {
             fn(arg, task, 0);
+            pause_between(team);
+        }
         return;
     }
     open_round(team, tasks, fn, arg);

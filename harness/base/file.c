@@ -37,6 +37,11 @@ int dlb_file_read(const char *path, size_t limit, dlb_str *text, dlb_error *err)
     return status;
 }
 
+bool dlb_file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
 static int refuse_write(const char *path, dlb_error *err)
 {
     return dlb_fail(err, DLB_BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));

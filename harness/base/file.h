@@ -11,6 +11,8 @@
  */
 int dlb_file_read(const char *path, size_t limit, dlb_str *text, dlb_error *err);
 
+bool dlb_file_exists(const char *path);
+
 /*
  * Whether dlb_file_write_atomic could write to `path` now. Where it would create a file, one is
  * created and removed.

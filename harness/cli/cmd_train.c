@@ -1,9 +1,11 @@
 #include "base/clock.h"
+#include "base/file.h"
 #include "cli/cmd.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/text.h"
 #include "cli/train_files.h"
+#include "cli/train_launch.h"
 #include "cli/train_report.h"
 
 static const char name[] = "dlbench train";
@@ -14,24 +16,28 @@ typedef struct train_options {
     bool quiet;
 } train_options;
 
-/* What follows the training from step to step. */
-typedef struct watch {
+/* A training under way, on one of its ranks. */
+typedef struct run {
+    const train_options *options;
+    double start; /* dlb_clock_s */
+    dlb_session *session;
+    bool speaks; /* the rank that prints and writes */
     dlb_display display;
     dlb_progress reached; /* by training */
-} watch;
+} run;
 
 static int on_step(void *arg, const dlb_progress *progress)
 {
-    watch *w = arg;
-    w->reached = *progress;
-    dlb_display_step(&w->display, progress);
+    run *r = arg;
+    r->reached = *progress;
+    dlb_display_step(&r->display, progress);
     return dlb_stop_asked();
 }
 
 static int on_evaluate(void *arg, const dlb_progress *progress)
 {
-    watch *w = arg;
-    dlb_display_evaluation(&w->display, progress);
+    run *r = arg;
+    dlb_display_evaluation(&r->display, progress);
     return dlb_stop_asked();
 }
 
@@ -44,21 +50,61 @@ static void tell_reached(const dlb_progress *reached, dlb_error *err)
              reached->train.loss, reached->train.accuracy);
 }
 
-static int train_epochs(dlb_session *session, watch *w, dlb_error *err)
+/* ---- Before training ---- */
+
+/* Only the rank that writes can tell whether it could; all hear of it. */
+static int check_files(const run *r, dlb_error *err)
 {
-    for (int i = 0; i < dlb_session_workload(session)->epochs; i++) {
-        dlb_epoch epoch;
-        int status = dlb_session_epoch(session, &epoch, err);
-        if (status < 0) {
-            dlb_display_break(&w->display);
-            if (status == DLB_STOPPED)
-                tell_reached(&w->reached, err);
-            return status;
-        }
-        dlb_display_epoch(&w->display, &epoch);
-    }
-    return 0;
+    int status = r->speaks ? dlb_train_files_check(&r->options->files, r->session, err) : 0;
+    return dlb_comm_agree(dlb_session_comm(r->session), status, err);
 }
+
+static int resume(const run *r, dlb_error *err)
+{
+    const char *path = r->options->files.checkpoint;
+    int there = path && r->speaks && dlb_file_exists(path);
+    int status = dlb_comm_broadcast(dlb_session_comm(r->session), &there, sizeof there, err);
+    return status == 0 && there ? dlb_session_resume(r->session, path, err) : status;
+}
+
+/* ---- Training ---- */
+
+static int save(const run *r, dlb_error *err)
+{
+    const char *path = r->options->files.checkpoint;
+    return path ? dlb_session_checkpoint(r->session, path, err) : 0;
+}
+
+/* A stop is when a checkpoint is most wanted; its own failure is then told, too. */
+static void save_stopped(const run *r, dlb_error *stopped)
+{
+    dlb_error err;
+    if (save(r, &err) < 0)
+        dlb_fail(stopped, DLB_FAIL, "%.400s; and no checkpoint could be written: %.400s",
+                 stopped->message, err.message);
+}
+
+static int train_epochs(run *r, dlb_error *err)
+{
+    int status = 0;
+    while (status == 0 && !dlb_session_finished(r->session)) {
+        dlb_epoch epoch;
+        status = dlb_session_epoch(r->session, &epoch, err);
+        if (status == 0) {
+            dlb_display_epoch(&r->display, &epoch);
+            status = save(r, err);
+        }
+    }
+    if (status < 0)
+        dlb_display_break(&r->display);
+    if (status == DLB_STOPPED) {
+        tell_reached(&r->reached, err);
+        save_stopped(r, err);
+    }
+    return status;
+}
+
+/* ---- After it ---- */
 
 /* How the run ended, for the record. */
 static dlb_ending ending_of(int status, const dlb_error *err, double wall_s)
@@ -68,40 +114,77 @@ static dlb_ending ending_of(int status, const dlb_error *err, double wall_s)
     return (dlb_ending){status == DLB_DIVERGED ? "diverged" : "failed", err->message, wall_s};
 }
 
-static int train(const train_options *o, dlb_session *session, watch *w, double start)
+static int write_result(const run *r, const dlb_rank_reports *reports, const dlb_ending *ending)
 {
-    dlb_error err;
-    if (dlb_train_files_check(&o->files, session, &err) < 0)
-        return dlb_cli_fail(name, &err);
-    if (!o->quiet)
-        dlb_report_start(stdout, session);
-    int trained = train_epochs(session, w, &err);
-    dlb_ending ending = ending_of(trained, &err, dlb_clock_s() - start);
     dlb_result result;
-    dlb_train_record(&result, session, &ending);
-    int written = dlb_train_files_write(&o->files, name, session, &result);
-    if (!o->quiet)
-        dlb_report_end(stdout, session, &ending, &result.notes);
+    dlb_train_record(&result, r->session, reports, ending);
+    int status = dlb_train_files_write(&r->options->files, name, &result, reports);
+    if (!r->options->quiet)
+        dlb_report_end(stdout, r->session, reports, ending, &result);
     dlb_result_release(&result);
-    if (trained < 0)
-        dlb_cli_fail(name, &err);
-    return trained < 0 || written < 0 ? DLB_EXIT_SHORT : DLB_EXIT_OK;
+    return status;
 }
 
-static int run(train_options *o)
+/* Every rank has come to the end: one of them writes the result of all. */
+static int conclude(const run *r, int trained, dlb_error *err)
 {
-    double start = dlb_clock_s();
+    dlb_rank_reports reports;
+    dlb_ending ending = ending_of(trained, err, dlb_clock_s() - r->start);
+    dlb_error lost;
+    if (dlb_session_reports(r->session, &reports, &lost) < 0) {
+        *err = lost;
+        return DLB_FAIL;
+    }
+    int status = dlb_train_files_trace(&r->options->files, name, r->session);
+    if (r->speaks && write_result(r, &reports, &ending) < 0)
+        status = DLB_FAIL;
+    dlb_rank_reports_release(&reports);
+    return status;
+}
+
+static int fail(const run *r, const dlb_error *err)
+{
+    int status = err->code == DLB_BAD_INPUT ? DLB_EXIT_USAGE : DLB_EXIT_SHORT;
+    const dlb_comm *comm = r->session ? dlb_session_comm(r->session) : NULL;
+    if (dlb_comm_speaks(comm))
+        dlb_cli_fail(name, err);
+    if (dlb_comm_is_broken(comm))
+        dlb_comm_abort(comm, status);
+    return status;
+}
+
+static int train(run *r)
+{
     dlb_error err;
-    watch w = {0};
-    dlb_display_init(&w.display, stdout, o->quiet, (int)o->workload.epochs);
-    dlb_session_hooks hooks = {
-        .on_step = on_step, .on_evaluate = on_evaluate, .arg = &w, .trace = o->files.trace != NULL};
-    dlb_session *session;
+    if (check_files(r, &err) < 0 || resume(r, &err) < 0)
+        return fail(r, &err);
+    if (r->speaks && !r->options->quiet)
+        dlb_report_start(stdout, r->session);
+    int trained = train_epochs(r, &err);
+    if (trained < 0 && dlb_comm_is_broken(dlb_session_comm(r->session)))
+        return fail(r, &err);
+    int concluded = conclude(r, trained, &err);
+    if (trained < 0)
+        return fail(r, &err);
+    return concluded < 0 ? DLB_EXIT_SHORT : DLB_EXIT_OK;
+}
+
+static int start(const train_options *o)
+{
+    run r = {.options = o, .start = dlb_clock_s()};
+    dlb_error err;
+    dlb_session_hooks hooks = {.on_step = on_step,
+                               .on_evaluate = on_evaluate,
+                               .arg = &r,
+                               .trace = o->files.trace != NULL,
+                               .steps = o->files.steps != NULL};
     dlb_stop_catch();
-    if (dlb_session_create(&session, &o->workload, &hooks, &err) < 0)
-        return dlb_cli_fail(name, &err);
-    int status = train(o, session, &w, start);
-    dlb_session_free(session);
+    if (dlb_session_create(&r.session, &o->workload, &hooks, &err) < 0)
+        return fail(&r, &err);
+    r.speaks = dlb_comm_rank(dlb_session_comm(r.session)) == 0;
+    dlb_display_init(&r.display, stdout, o->quiet || !r.speaks, (int)o->workload.epochs);
+    int status = train(&r);
+    dlb_session_free(r.session);
     return status;
 }
 
@@ -113,8 +196,13 @@ int cmd_train(int argc, char **argv)
         {"csv", "append one row to this file, in the columns of runs.csv", "FILE", &o.files.csv,
          NULL},
         {"result", "write the whole result to this file, as JSON", "FILE", &o.files.result, NULL},
-        {"trace", "write what ran when to this file, as a Chrome trace", "FILE", &o.files.trace,
-         NULL},
+        {"steps", "write one row a rank and step to this file", "FILE", &o.files.steps, NULL},
+        {"trace", "write what ran when to this file, as a Chrome trace; rank N to FILE.N", "FILE",
+         &o.files.trace, NULL},
+        {"checkpoint",
+         "go on from this file if it is there; write it after each epoch and when "
+         "stopped",
+         "FILE", &o.files.checkpoint, NULL},
         {"quiet", "print nothing but errors", NULL, NULL, &o.quiet},
     };
     const dlb_command command = {
@@ -127,7 +215,8 @@ int cmd_train(int argc, char **argv)
     dlb_arguments arguments;
     int status;
     if (dlb_cli_begin(&command, argc, argv, &arguments, &status))
-        status = run(&o);
+        status =
+            dlb_train_launches(&o.workload) ? dlb_train_launch(&o.workload, argc, argv) : start(&o);
     dlb_workload_release(&o.workload);
     return status;
 }

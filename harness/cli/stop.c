@@ -24,6 +24,7 @@ void dlb_stop_catch(void)
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, inherited;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
     sigaction(SIGHUP, NULL, &inherited);
     if (inherited.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &action, NULL);

@@ -1,4 +1,10 @@
-/* What an output is capable of. */
+/*
+ * What an output is capable of.
+ *
+ * A launcher gives the ranks an output of its own, often a pseudo terminal without a width. So
+ * whoever starts ranks tells them what theirs leads to by DLBENCH_TERMINAL in the environment: the
+ * columns of a terminal that obeys, or 0 where there is none.
+ */
 #ifndef DLB_CLI_TERMINAL_H
 #define DLB_CLI_TERMINAL_H
 
@@ -7,10 +13,16 @@
 
 enum { DLB_WIDTH_DEFAULT = 80 };
 
-/* Whether it is a terminal that obeys escape sequences: TERM is set, and not dumb. */
+/*
+ * Whether it is a terminal that obeys escape sequences: TERM is set, and not dumb, and it has a
+ * width; or DLBENCH_TERMINAL says so.
+ */
 bool dlb_terminal_obeys(FILE *out);
 
-/* Its columns now; DLB_WIDTH_DEFAULT where it does not tell. */
+/* Its columns now, or those of DLBENCH_TERMINAL; DLB_WIDTH_DEFAULT where neither tells. */
 int dlb_terminal_width(FILE *out);
+
+/* Set DLBENCH_TERMINAL for ranks that are to be started and whose output goes to `out`. */
+void dlb_terminal_tell(FILE *out);
 
 #endif

@@ -8,7 +8,7 @@ typedef struct output {
     const char *flag, *path;
 } output;
 
-enum { OUTPUTS = 3 };
+enum { OUTPUTS = 5 };
 
 static int check_pair(const output *a, const output *b, dlb_error *err)
 {
@@ -43,14 +43,16 @@ static int check_csv(const char *path, dlb_session *session, dlb_error *err)
 int dlb_train_files_check(const dlb_train_files *files, dlb_session *session, dlb_error *err)
 {
     const output outputs[OUTPUTS] = {
-        {"--csv", files->csv}, {"--result", files->result}, {"--trace", files->trace}};
+        {"--csv", files->csv},     {"--result", files->result},         {"--steps", files->steps},
+        {"--trace", files->trace}, {"--checkpoint", files->checkpoint},
+    };
     int status = check_names(outputs, err);
     if (status == 0 && files->csv)
         status = check_csv(files->csv, session, err);
-    if (status == 0 && files->result)
-        status = dlb_file_writable(files->result, err);
-    if (status == 0 && files->trace)
-        status = dlb_file_writable(files->trace, err);
+    const char *const written[] = {files->result, files->steps, files->trace, files->checkpoint};
+    for (size_t i = 0; status == 0 && i < sizeof written / sizeof *written; i++)
+        if (written[i])
+            status = dlb_file_writable(written[i], err);
     return status;
 }
 
@@ -61,17 +63,71 @@ static int tell(const char *command, int status, const dlb_error *err)
     return status < 0;
 }
 
-int dlb_train_files_write(const dlb_train_files *files, const char *command, dlb_session *session,
-                          const dlb_result *result)
+/* ---- steps.csv ---- */
+
+static void fill_step(dlb_row *row, const dlb_row *run, int rank, const dlb_step_record *record)
+{
+    const dlb_cell *name = &run->cells[DLB_RUN_run];
+    if (name->kind == DLB_CELL_TEXT)
+        dlb_row_set_text(row, DLB_STEP_run, name->text);
+    dlb_row_set_int(row, DLB_STEP_rank, rank);
+    dlb_row_set_int(row, DLB_STEP_epoch, record->epoch);
+    dlb_row_set_int(row, DLB_STEP_step, record->step);
+    dlb_row_set_int(row, DLB_STEP_images, record->images);
+    dlb_row_set_real(row, DLB_STEP_train_s, record->train_s);
+    dlb_row_set_real(row, DLB_STEP_compute_s, record->compute_s);
+    dlb_row_set_real(row, DLB_STEP_comm_exposed_s, record->comm_exposed_s);
+    dlb_row_set_real(row, DLB_STEP_wait_s, record->wait_s);
+    dlb_row_set_int(row, DLB_STEP_bytes, record->comm_bytes);
+}
+
+static int write_steps(const char *path, const dlb_result *result, const dlb_rank_reports *all,
+                       dlb_error *err)
+{
+    dlb_str text = DLB_STR_INIT;
+    dlb_row row;
+    dlb_row_init(&row, &dlb_table_steps);
+    dlb_row_header(&row, &text);
+    dlb_str_add(&text, "\n");
+    for (int r = 0; r < all->ranks; r++)
+        for (size_t i = all->record_starts[r]; i < all->record_starts[r + 1]; i++) {
+            fill_step(&row, &result->run, r, &all->records[i]);
+            dlb_row_line(&row, &text);
+            dlb_str_add(&text, "\n");
+        }
+    int status = dlb_file_write_atomic(path, text.text, text.length, err);
+    dlb_row_release(&row);
+    dlb_str_release(&text);
+    return status;
+}
+
+/* ---- All ---- */
+
+int dlb_train_files_write(const dlb_train_files *files, const char *command,
+                          const dlb_result *result, const dlb_rank_reports *reports)
 {
     dlb_error err;
     int failed = 0;
     if (files->csv)
         failed += tell(command, dlb_row_append(&result->run, files->csv, &err), &err);
+    if (files->steps)
+        failed += tell(command, write_steps(files->steps, result, reports, &err), &err);
     if (files->result)
         failed += tell(command, dlb_result_write(result, files->result, &err), &err);
-    if (files->trace)
-        failed +=
-            tell(command, dlb_trace_write(dlb_session_trace(session), files->trace, &err), &err);
+    return failed ? DLB_FAIL : 0;
+}
+
+int dlb_train_files_trace(const dlb_train_files *files, const char *command, dlb_session *session)
+{
+    if (!files->trace)
+        return 0;
+    dlb_error err;
+    dlb_str path = DLB_STR_INIT;
+    int rank = dlb_comm_rank(dlb_session_comm(session));
+    dlb_str_add(&path, files->trace);
+    if (rank)
+        dlb_str_addf(&path, ".%d", rank);
+    int failed = tell(command, dlb_trace_write(dlb_session_trace(session), path.text, &err), &err);
+    dlb_str_release(&path);
     return failed ? DLB_FAIL : 0;
 }

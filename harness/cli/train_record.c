@@ -50,16 +50,12 @@ static void record_workload(dlb_result *result, const dlb_workload *w)
     }
 }
 
-/* One process trains alone. */
-static void record_scale(dlb_row *row, const dlb_workload *w)
+static void record_scale(dlb_row *row, dlb_session *session)
 {
-    dlb_row_set_int(row, DLB_RUN_global_batch, w->batch);
-    dlb_row_set_text(row, DLB_RUN_lr_scaling, "none");
-    dlb_row_set_text(row, DLB_RUN_comm, "single");
-    dlb_row_set_int(row, DLB_RUN_warmup_epochs, 0);
-    dlb_row_set_int(row, DLB_RUN_workers, 1);
-    dlb_row_set_int(row, DLB_RUN_ranks, 1);
-    dlb_row_set_int(row, DLB_RUN_nodes, 1);
+    const dlb_workload *w = dlb_session_workload(session);
+    dlb_row_set_int(row, DLB_RUN_global_batch, w->batch * w->workers);
+    dlb_row_set_text(row, DLB_RUN_comm, dlb_session_comm_kind(session));
+    dlb_row_set_int(row, DLB_RUN_nodes, dlb_comm_nodes(dlb_session_comm(session)));
 }
 
 static const char *affinity_in_effect(void)
@@ -115,42 +111,77 @@ static void record_times(dlb_row *row, const dlb_outcome *o)
     dlb_row_set_real(row, DLB_RUN_eval_s, o->eval_s);
     dlb_row_set_real(row, DLB_RUN_images_per_s, (double)o->images / o->time_to_solution_s);
     dlb_row_set_real(row, DLB_RUN_gflops, 1e-9 * o->flops / o->time_to_solution_s);
-    dlb_row_set_real(row, DLB_RUN_comm_exposed_s, 0); /* one rank has nobody to wait for */
-    dlb_row_set_real(row, DLB_RUN_wait_s, 0);
 }
 
-static void record_counters(dlb_row *row, const dlb_counters *counters, bool ok)
+/* Means over ranks, and what all of them moved. */
+static void record_comm(dlb_row *row, const dlb_rank_reports *all)
 {
-    for (size_t i = 0; counters && i < dlb_counters_count(counters); i++) {
+    double exposed_s = 0, wait_s = 0;
+    long long bytes = 0;
+    for (int r = 0; r < all->ranks; r++) {
+        exposed_s += all->reports[r].comm_exposed_s / all->ranks;
+        wait_s += all->reports[r].wait_s / all->ranks;
+        bytes += all->reports[r].bytes_sent + all->reports[r].bytes_received;
+    }
+    dlb_row_set_real(row, DLB_RUN_comm_exposed_s, exposed_s);
+    dlb_row_set_real(row, DLB_RUN_wait_s, wait_s);
+    dlb_row_set_int(row, DLB_RUN_comm_bytes, bytes);
+}
+
+/* Why a run has no counters, or NULL if it may have. */
+static const char *why_no_counters(const dlb_outcome *o, bool ok)
+{
+    if (!ok)
+        return "the run did not end ok";
+    return o->resumed ? "the run went on from a checkpoint, and they count this part only" : NULL;
+}
+
+/* A rank's own, or with rank = -1 the sums over all ranks, which need every rank's. */
+static void record_counters(dlb_row *row, const dlb_counters *counters, const dlb_rank_reports *all,
+                            int rank, const char *why_not)
+{
+    for (size_t i = 0; i < all->counter_count; i++) {
         const char *name = dlb_counters_name(counters, i);
-        long long total;
-        if (!ok)
-            dlb_row_miss_counter(row, name, "the run did not end ok");
-        else if (dlb_counters_value(counters, i, &total))
-            dlb_row_set_counter(row, name, total);
+        long long total = 0;
+        const dlb_rank_counter *missing = NULL;
+        for (int r = rank < 0 ? 0 : rank; r < (rank < 0 ? all->ranks : rank + 1); r++) {
+            const dlb_rank_counter *c = &all->counters[(size_t)r * all->counter_count + i];
+            total += c->value;
+            if (!c->known && !missing)
+                missing = c;
+        }
+        if (why_not || missing)
+            dlb_row_miss_counter(row, name, why_not ? why_not : missing->why);
         else
-            dlb_row_miss_counter(row, name, dlb_counters_why(counters, i));
+            dlb_row_set_counter(row, name, total);
     }
 }
 
 void dlb_train_columns(dlb_row *row, dlb_session *session)
 {
-    record_counters(row, dlb_session_counters(session), false);
+    const dlb_counters *counters = dlb_session_counters(session);
+    for (size_t i = 0; counters && i < dlb_counters_count(counters); i++)
+        dlb_row_miss_counter(row, dlb_counters_name(counters, i), "");
 }
 
-static bool was_asked(const dlb_counters *counters, const char *event)
+static const dlb_row_counter *find_counter(const dlb_row *row, const char *event)
 {
-    for (size_t i = 0; i < dlb_counters_count(counters); i++)
-        if (strcmp(dlb_counters_name(counters, i), event) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < row->counter_count; i++)
+        if (strcmp(row->counters[i].name, event) == 0)
+            return &row->counters[i];
+    return NULL;
 }
 
-static void record_ipc(dlb_result *result, const dlb_counters *counters)
+static void record_ipc(dlb_result *result)
 {
-    if (!was_asked(counters, "PAPI_TOT_INS") || !was_asked(counters, "PAPI_TOT_CYC"))
+    const dlb_row_counter *instructions = find_counter(&result->run, "PAPI_TOT_INS");
+    const dlb_row_counter *cycles = find_counter(&result->run, "PAPI_TOT_CYC");
+    if (!instructions || !cycles)
         return;
-    dlb_value ipc = dlb_counters_ipc(counters);
+    bool known = !instructions->missing && !cycles->missing && cycles->value > 0;
+    dlb_value ipc =
+        known ? dlb_value_of((double)instructions->value / (double)cycles->value)
+              : dlb_value_missing("needs PAPI_TOT_INS and PAPI_TOT_CYC, of which one is missing");
     set_or_note(result, DLB_RUN_ipc, &ipc);
 }
 
@@ -191,49 +222,108 @@ static void record_epoch(dlb_row *row, const dlb_epoch *e, bool ok)
     dlb_row_set_real(row, DLB_EPOCH_forward_s, e->forward_s);
     dlb_row_set_real(row, DLB_EPOCH_backward_s, e->backward_s);
     dlb_row_set_real(row, DLB_EPOCH_update_s, e->update_s);
+    dlb_row_set_real(row, DLB_EPOCH_comm_exposed_s, e->comm_exposed_s);
+    dlb_row_set_real(row, DLB_EPOCH_wait_s, e->wait_s);
+    dlb_row_set_int(row, DLB_EPOCH_comm_bytes, e->comm_bytes);
     dlb_row_set_real(row, DLB_EPOCH_eval_s, e->eval_s);
 }
 
-static void record_rank(dlb_result *result, dlb_session *session, const dlb_outcome *o,
-                        const dlb_value *peak, bool ok)
+static void set_cpus(dlb_row *row, int column, const dlb_cpus *cpus)
 {
-    dlb_row *row = dlb_result_add_rank(result);
-    const dlb_placement *placement = dlb_session_placement(session);
-    dlb_str cpus = DLB_STR_INIT;
-    dlb_cpus used = dlb_placement_cpus(placement);
-    dlb_cpus_format(&used, &cpus);
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    dlb_row_set_int(row, DLB_RANK_rank, 0);
-    dlb_row_set_text(row, DLB_RANK_host, host);
-    dlb_row_set_text(row, DLB_RANK_cpus, cpus.text ? cpus.text : "");
-    if (peak->known)
-        dlb_row_set_real(row, DLB_RANK_peak_rss_mb, peak->number);
-    if (ok)
-        dlb_row_set_real(row, DLB_RANK_compute_s, o->time_to_solution_s);
-    record_counters(row, dlb_session_counters(session), ok);
-    dlb_str_release(&cpus);
+    dlb_str list = DLB_STR_INIT;
+    dlb_cpus_format(cpus, &list);
+    dlb_row_set_text(row, column, list.text ? list.text : "");
+    dlb_str_release(&list);
 }
 
-static void record_placement(dlb_result *result, dlb_session *session)
+static void record_rank_times(dlb_row *row, const dlb_rank_report *r)
 {
-    const dlb_placement *placement = dlb_session_placement(session);
-    for (int t = 0; t < dlb_session_threads(session)->intra_op; t++) {
-        dlb_str line = DLB_STR_INIT;
-        dlb_placement_describe(placement, t, &line);
-        dlb_result_add_placement(result, line.text);
-        dlb_str_release(&line);
+    dlb_row_set_real(row, DLB_RANK_compute_s, r->compute_s);
+    dlb_row_set_real(row, DLB_RANK_comm_s, r->comm_s);
+    dlb_row_set_real(row, DLB_RANK_comm_exposed_s, r->comm_exposed_s);
+    dlb_row_set_real(row, DLB_RANK_wait_s, r->wait_s);
+    dlb_row_set_real(row, DLB_RANK_input_s, r->input_s);
+    dlb_row_set_real(row, DLB_RANK_eval_s, r->eval_s);
+}
+
+static void record_rank(dlb_row *row, const dlb_rank_report *r, int rank, bool ok)
+{
+    dlb_row_set_int(row, DLB_RANK_rank, rank);
+    dlb_row_set_text(row, DLB_RANK_host, r->host);
+    dlb_row_set_int(row, DLB_RANK_workers, r->workers);
+    dlb_row_set_int(row, DLB_RANK_threads, r->threads);
+    dlb_row_set_int(row, DLB_RANK_steps, r->steps);
+    set_cpus(row, DLB_RANK_cpus, &r->seen);
+    set_cpus(row, DLB_RANK_cpus_allowed, &r->allowed);
+    dlb_row_set_int(row, DLB_RANK_bytes_sent, r->bytes_sent);
+    dlb_row_set_int(row, DLB_RANK_bytes_received, r->bytes_received);
+    if (r->peak_rss_mb.known)
+        dlb_row_set_real(row, DLB_RANK_peak_rss_mb, r->peak_rss_mb.number);
+    if (ok)
+        record_rank_times(row, r);
+}
+
+static void record_ranks(dlb_result *result, const dlb_counters *counters,
+                         const dlb_rank_reports *all, const char *why_no_times,
+                         const char *why_not_counted)
+{
+    for (int r = 0; r < all->ranks; r++) {
+        dlb_row *row = dlb_result_add_rank(result);
+        record_rank(row, &all->reports[r], r, !why_no_times);
+        record_counters(row, counters, all, r, why_not_counted);
     }
 }
 
-/* What only a run that was ok has. */
-static void record_success(dlb_result *result, dlb_session *session, const dlb_outcome *outcome)
+/* Calls `add` for each line of a text. */
+static void each_line(const char *text, dlb_result *result,
+                      void (*add)(dlb_result *result, const char *line))
 {
-    const dlb_counters *counters = dlb_session_counters(session);
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        dlb_str line = DLB_STR_INIT;
+        dlb_str_add_bytes(&line, text, length);
+        add(result, line.text);
+        dlb_str_release(&line);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* Of the node that needs most of it. */
+static dlb_value largest_peak(const dlb_rank_reports *all)
+{
+    dlb_value largest = all->reports[0].peak_rss_mb;
+    for (int r = 1; r < all->ranks; r++)
+        if (all->reports[r].peak_rss_mb.number > largest.number)
+            largest = all->reports[r].peak_rss_mb;
+    return largest;
+}
+
+/* Every node has meters of its own, which all its ranks read. */
+static dlb_value joules_of_nodes(const dlb_rank_reports *all)
+{
+    dlb_value sum = dlb_value_of(0);
+    for (int r = 0; r < all->ranks && sum.known; r++) {
+        if (all->reports[r].local != 0)
+            continue;
+        if (all->reports[r].joules.known)
+            sum.number += all->reports[r].joules.number;
+        else
+            sum = all->reports[r].joules;
+    }
+    return sum;
+}
+
+/* What only a run that was ok, and ran in one setting, has. */
+static void record_success(dlb_result *result, const dlb_outcome *outcome,
+                           const dlb_rank_reports *all)
+{
+    dlb_value joules = joules_of_nodes(all);
+    if (outcome->resumed)
+        joules = dlb_value_missing("the run went on from a checkpoint");
     record_times(&result->run, outcome);
-    set_or_note(result, DLB_RUN_joules, &outcome->joules);
-    if (counters)
-        record_ipc(result, counters);
+    record_comm(&result->run, all);
+    set_or_note(result, DLB_RUN_joules, &joules);
+    record_ipc(result);
     note_missing_counters(result);
 }
 
@@ -244,33 +334,39 @@ static void record_ending(dlb_row *row, const dlb_ending *ending)
     dlb_row_set_real(row, DLB_RUN_wall_s, ending->wall_s);
 }
 
-void dlb_train_record(dlb_result *result, dlb_session *session, const dlb_ending *ending)
+void dlb_train_record(dlb_result *result, dlb_session *session, const dlb_rank_reports *all,
+                      const dlb_ending *ending)
 {
     bool ok = strcmp(ending->status, "ok") == 0;
     dlb_outcome outcome = dlb_session_outcome(session);
-    dlb_value peak = dlb_peak_rss_mb();
-    const dlb_workload *workload = dlb_session_workload(session);
+    const char *why_no_times = ok ? outcome.untimed : "the run did not end ok";
+    const char *why_not_counted = why_no_counters(&outcome, ok);
+    const dlb_counters *counters = dlb_session_counters(session);
+    dlb_value peak = largest_peak(all);
     const dlb_notes *notes = dlb_session_notes(session);
 
     dlb_result_init(result);
     for (size_t i = 0; i < notes->count; i++)
         dlb_result_add_note(result, notes->texts[i]);
+    each_line(all->sharing, result, dlb_result_add_note);
     record_ending(&result->run, ending);
-    record_workload(result, workload);
-    record_scale(&result->run, workload);
+    record_workload(result, dlb_session_workload(session));
+    record_scale(&result->run, session);
     record_setting(&result->run, session);
     record_learning(&result->run, &outcome);
     dlb_row_set_real(&result->run, DLB_RUN_setup_s, outcome.setup_s);
     set_or_note(result, DLB_RUN_peak_rss_mb, &peak);
     set_or_note(result, DLB_RUN_steal_pct, &outcome.noise.steal_pct);
     set_or_note(result, DLB_RUN_load, &outcome.noise.load);
-    record_counters(&result->run, dlb_session_counters(session), ok);
-    if (ok)
-        record_success(result, session, &outcome);
+    record_counters(&result->run, counters, all, -1, why_not_counted);
+    if (!why_no_times)
+        record_success(result, &outcome, all);
+    else if (ok)
+        dlb_result_add_note(result, why_no_times);
     for (int i = 0; i < outcome.epoch_count; i++)
-        record_epoch(dlb_result_add_epoch(result), &outcome.epochs[i], ok);
-    record_rank(result, session, &outcome, &peak, ok);
-    record_placement(result, session);
+        record_epoch(dlb_result_add_epoch(result), &outcome.epochs[i], !why_no_times);
+    record_ranks(result, counters, all, why_no_times, why_not_counted);
+    each_line(all->placement, result, dlb_result_add_placement);
     note_cut_trace(result, dlb_session_trace(session));
-    result->ranks_ended = 1;
+    result->ranks_ended = all->ranks;
 }

@@ -3,6 +3,7 @@
 #define DLB_CLI_TRAIN_RECORD_H
 
 #include "record/result.h"
+#include "train/ranks.h"
 #include "train/session.h"
 
 typedef struct dlb_ending {
@@ -16,7 +17,8 @@ typedef struct dlb_ending {
  * counters: they would be those of something else than what was asked for. A value that is
  * missing for another reason gets a note that says why.
  */
-void dlb_train_record(dlb_result *result, dlb_session *session, const dlb_ending *ending);
+void dlb_train_record(dlb_result *result, dlb_session *session, const dlb_rank_reports *reports,
+                      const dlb_ending *ending);
 
 /* Give *row, the empty row of a run, the columns that it will have: one a counter. */
 void dlb_train_columns(dlb_row *row, dlb_session *session);

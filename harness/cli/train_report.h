@@ -5,7 +5,7 @@
 #include "cli/train_record.h"
 
 void dlb_report_start(FILE *out, dlb_session *session);
-void dlb_report_end(FILE *out, dlb_session *session, const dlb_ending *ending,
-                    const dlb_text_list *notes);
+void dlb_report_end(FILE *out, dlb_session *session, const dlb_rank_reports *reports,
+                    const dlb_ending *ending, const dlb_result *result);
 
 #endif

@@ -11,10 +11,10 @@
 /* "|sgd|adam|adagrad": the first bar is left out where it is used. */
 #define OR_CHOICE(context, choice) "|" #choice
 
-enum { DEFAULT_OF_COMMON = false, DEFAULT_OF_MODEL = true };
+enum dlb_owner { MODEL, LEARNING, RUN };
 
 #define ENTRY(key, type_, owner)                                                                   \
-    .name = #key, .type = type_, .of_model = DEFAULT_OF_##owner,                                   \
+    .name = #key, .type = type_, .of_model = (owner) == MODEL, .of_learning = (owner) != RUN,      \
     .offset = offsetof(dlb_workload, key)
 
 static const struct dlb_key_info keys[DLB_KEY_COUNT] = {

@@ -32,6 +32,7 @@ struct dlb_key_info {
     enum dlb_key_type type;
     const char *preset;         /* the default, as text */
     bool of_model;              /* a model's own value takes the place of the default */
+    bool of_learning;           /* has a part in what is learnt */
     double min, max;            /* of INT and REAL, both allowed */
     const char *unit;           /* of INT and REAL; "" = none */
     const char *const *choices; /* of CHOICE, in the order of its enum, ended by NULL */

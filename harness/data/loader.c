@@ -8,7 +8,7 @@
 
 enum { MAX_READERS = 1024 };
 
-/* A buffer of the ring. Step s of an epoch is prepared in slot s % slots. */
+/* A buffer of the ring. Batch b of an epoch is prepared in slot b % slots. */
 typedef struct batch_slot {
     dlb_batch batch;
     float *x;
@@ -17,25 +17,29 @@ typedef struct batch_slot {
 } batch_slot;
 
 /*
- * Steps pass through three counters, released <= delivered <= claimed <= steps: a reader claims
- * the next step when its slot is free, that is claimed < released + slots; dlb_loader_next
- * delivers steps in order and releases the one it delivered before. An epoch is over when all
- * three have reached `steps`. The mutex guards these, the slots' ready flags and `stopping`; a
+ * The batches of this process are numbered through an epoch: batch b is that of step
+ * b / worker_count and of the worker b % worker_count from first_worker on.
+ *
+ * They pass through three counters, released <= delivered <= claimed <= batches: a reader claims
+ * the next batch when its slot is free, that is claimed < released + slots; dlb_loader_next
+ * delivers batches in order and releases the one it delivered before. An epoch is over when all
+ * three have reached `batches`. The mutex guards these, the slots' ready flags and `stopping`; a
  * claimed slot that is not ready belongs to the thread that claimed it.
  */
 struct dlb_loader {
-    dlb_loader_options options;
-    size_t pixels; /* of an image */
+    dlb_loader_options options; /* with workers of at least 1 */
+    size_t pixels;              /* of an image */
     int steps;
+    int64_t batches;
     float normalised[256]; /* of each pixel value */
-    uint32_t *order;       /* [set->count], the epoch's permutation */
+    uint32_t *order;       /* [set->count], the epoch's; that of others' shards is of no matter */
 
     batch_slot *slots;
     int slot_count;
 
     pthread_mutex_t mutex;
     pthread_cond_t may_claim, may_deliver;
-    int released, delivered, claimed;
+    int64_t released, delivered, claimed;
     int preparing; /* claimed slots that are not ready */
     bool stopping;
 
@@ -48,42 +52,98 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* Fills slot `step` % slots. Reads only what is constant during an epoch. */
-static void prepare(dlb_loader *loader, int step)
+static batch_slot *slot_of(const dlb_loader *loader, int64_t number)
+{
+    return &loader->slots[number % loader->slot_count];
+}
+
+/* A worker's part of the order. */
+typedef struct shard {
+    int first, count;
+} shard;
+
+static shard shard_of(const dlb_loader_options *options, int worker)
+{
+    int64_t images = options->set->count;
+    int first = (int)(worker * images / options->workers);
+    int end = (int)((worker + 1) * images / options->workers);
+    return (shard){first, end - first};
+}
+
+static int smallest_shard(const dlb_loader_options *options)
+{
+    return options->set->count / options->workers;
+}
+
+static int largest_shard(const dlb_loader_options *options)
+{
+    return (options->set->count - 1) / options->workers + 1;
+}
+
+/* Images of a step that a shard of `images` has. */
+static int images_in_step(const dlb_loader_options *options, int images, int step)
+{
+    int left = images - step * options->batch;
+    return left < 0 ? 0 : smaller(left, options->batch);
+}
+
+/* Over all workers. N % W of them have one image more than the others. */
+static int step_images(const dlb_loader_options *options, int step)
+{
+    int larger = options->set->count % options->workers;
+    return (options->workers - larger) * images_in_step(options, smallest_shard(options), step) +
+           larger * images_in_step(options, largest_shard(options), step);
+}
+
+/* Copies the images of batch->indices into the slot, and their labels. */
+static void fill(const dlb_loader *loader, batch_slot *slot)
 {
     const dlb_dataset *set = loader->options.set;
-    batch_slot *slot = &loader->slots[step % loader->slot_count];
-    size_t first = (size_t)step * (size_t)loader->options.batch;
-    int count = smaller(loader->options.batch, set->count - (int)first);
-    const uint32_t *indices = loader->order + first;
-
     float *x = slot->x;
-    for (int i = 0; i < count; i++) {
-        const uint8_t *image = set->images + indices[i] * loader->pixels;
+    for (int i = 0; i < slot->batch.count; i++) {
+        const uint8_t *image = set->images + slot->batch.indices[i] * loader->pixels;
         for (size_t pixel = 0; pixel < loader->pixels; pixel++)
             *x++ = loader->normalised[image[pixel]];
-        slot->labels[i] = set->labels[indices[i]];
+        slot->labels[i] = set->labels[slot->batch.indices[i]];
     }
+}
+
+/* Reads only what is constant during an epoch, and writes the batch's slot. */
+static void prepare(const dlb_loader *loader, int64_t number)
+{
+    const dlb_loader_options *options = &loader->options;
+    int step = (int)(number / options->worker_count);
+    int worker = options->first_worker + (int)(number % options->worker_count);
+    shard own = shard_of(options, worker);
+    batch_slot *slot = slot_of(loader, number);
     slot->batch = (dlb_batch){
-        .count = count, .step = step, .x = slot->x, .labels = slot->labels, .indices = indices};
+        .count = images_in_step(options, own.count, step),
+        .worker = worker,
+        .step = step,
+        .step_images = step_images(options, step),
+        .x = slot->x,
+        .labels = slot->labels,
+        .indices = loader->order + own.first + smaller(step * options->batch, own.count),
+    };
+    fill(loader, slot);
 }
 
 /* With the mutex held; it is let go while the batch is being prepared. */
 static void claim_and_prepare(dlb_loader *loader)
 {
-    int step = loader->claimed++;
+    int64_t number = loader->claimed++;
     loader->preparing++;
     pthread_mutex_unlock(&loader->mutex);
-    prepare(loader, step);
+    prepare(loader, number);
     pthread_mutex_lock(&loader->mutex);
     loader->preparing--;
-    loader->slots[step % loader->slot_count].ready = true;
+    slot_of(loader, number)->ready = true;
     pthread_cond_signal(&loader->may_deliver);
 }
 
 static bool can_claim(const dlb_loader *loader)
 {
-    return loader->claimed < loader->steps &&
+    return loader->claimed < loader->batches &&
            loader->claimed < loader->released + loader->slot_count;
 }
 
@@ -106,12 +166,12 @@ const dlb_batch *dlb_loader_next(dlb_loader *loader)
     pthread_mutex_lock(&loader->mutex);
     loader->released = loader->delivered;
     const dlb_batch *batch = NULL;
-    if (loader->delivered < loader->steps) {
+    if (loader->delivered < loader->batches) {
         if (loader->thread_count == 0)
             claim_and_prepare(loader);
         else
             pthread_cond_signal(&loader->may_claim);
-        batch_slot *slot = &loader->slots[loader->delivered % loader->slot_count];
+        batch_slot *slot = slot_of(loader, loader->delivered);
         while (!slot->ready)
             pthread_cond_wait(&loader->may_deliver, &loader->mutex);
         slot->ready = false;
@@ -125,37 +185,55 @@ const dlb_batch *dlb_loader_next(dlb_loader *loader)
 /* With the mutex held: nobody prepares a batch, and nobody begins to. */
 static void abandon_epoch(dlb_loader *loader)
 {
-    loader->claimed = loader->steps;
+    loader->claimed = loader->batches;
     while (loader->preparing)
         pthread_cond_wait(&loader->may_deliver, &loader->mutex);
-    loader->released = loader->delivered = loader->steps;
+    loader->released = loader->delivered = loader->batches;
     for (int i = 0; i < loader->slot_count; i++)
         loader->slots[i].ready = false;
 }
 
-/* Fisher–Yates from the identity. */
-static void arrange(dlb_loader *loader, uint32_t epoch)
+/* Fisher–Yates. */
+static void shuffle(uint32_t *order, int count, const dlk_rng_key *key)
 {
-    uint32_t *order = loader->order, count = (uint32_t)loader->options.set->count;
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = i;
-    if (!loader->options.shuffle)
-        return;
-    dlk_rng_key key = {.seed = loader->options.seed, .purpose = DLK_RNG_SHUFFLE, .epoch = epoch};
-    for (uint32_t i = count - 1; i > 0; i--) {
-        uint32_t other = dlk_rng_below(&key, i, i + 1);
-        uint32_t moved = order[i];
-        order[i] = order[other];
+    for (int last = count - 1; last > 0; last--) {
+        uint32_t other = dlk_rng_below(key, (uint32_t)last, (uint32_t)last + 1);
+        uint32_t moved = order[last];
+        order[last] = order[other];
         order[other] = moved;
     }
 }
 
-void dlb_loader_begin_epoch(dlb_loader *loader, uint32_t epoch)
+static void shuffle_own_shards(dlb_loader *loader, dlk_rng_key key)
 {
+    const dlb_loader_options *options = &loader->options;
+    for (int i = 0; i < options->worker_count; i++) {
+        int worker = options->first_worker + i;
+        shard own = shard_of(options, worker);
+        key.worker = (uint32_t)worker;
+        shuffle(loader->order + own.first, own.count, &key);
+    }
+}
+
+static void arrange(dlb_loader *loader, uint32_t epoch)
+{
+    const dlb_loader_options *options = &loader->options;
+    for (int i = 0; i < options->set->count; i++)
+        loader->order[i] = (uint32_t)i;
+    dlk_rng_key key = {.seed = options->seed, .purpose = DLK_RNG_SHUFFLE, .epoch = epoch};
+    if (options->shuffle == DLB_SHUFFLE_GLOBAL)
+        shuffle(loader->order, options->set->count, &key);
+    else if (options->shuffle == DLB_SHUFFLE_SHARD)
+        shuffle_own_shards(loader, key);
+}
+
+void dlb_loader_begin_epoch(dlb_loader *loader, uint32_t epoch, int first_step)
+{
+    int64_t first = (int64_t)first_step * loader->options.worker_count;
     pthread_mutex_lock(&loader->mutex);
     abandon_epoch(loader);
     arrange(loader, epoch);
-    loader->released = loader->delivered = loader->claimed = 0;
+    loader->released = loader->delivered = loader->claimed = first;
     pthread_cond_broadcast(&loader->may_claim);
     pthread_mutex_unlock(&loader->mutex);
 }
@@ -167,9 +245,28 @@ int dlb_loader_steps(const dlb_loader *loader)
 
 static int count_steps(const dlb_loader_options *options)
 {
-    int whole = options->set->count / options->batch;
-    bool rest = options->set->count % options->batch != 0;
-    return whole + (rest && !options->drop_last);
+    return options->drop_last ? smallest_shard(options) / options->batch
+                              : (largest_shard(options) - 1) / options->batch + 1;
+}
+
+/* One worker, played here, where none are given. */
+static void resolve_workers(dlb_loader_options *options)
+{
+    if (options->workers == 0) {
+        options->first_worker = 0;
+        options->workers = options->worker_count = 1;
+    }
+}
+
+static int check_workers(const dlb_loader_options *options, dlb_error *err)
+{
+    if (options->workers < 0 || options->first_worker < 0 || options->worker_count < 0 ||
+        options->worker_count > options->workers - options->first_worker)
+        return dlb_fail(
+            err, DLB_BAD_INPUT, "workers %d to %lld of workers = %d; they are numbered from 0",
+            options->first_worker, (long long)options->first_worker + options->worker_count - 1,
+            options->workers);
+    return 0;
 }
 
 static int check_options(const dlb_loader_options *options, dlb_error *err)
@@ -184,13 +281,13 @@ static int check_options(const dlb_loader_options *options, dlb_error *err)
                         "normalisation with mean %g and std %g; both must be finite and std "
                         "positive",
                         (double)options->mean, (double)options->std);
-    return 0;
+    return check_workers(options, err);
 }
 
 static int allocate(dlb_loader *loader, dlb_error *err)
 {
     const dlb_loader_options *options = &loader->options;
-    size_t largest = (size_t)smaller(options->batch, options->set->count);
+    size_t largest = (size_t)smaller(options->batch, largest_shard(options));
     loader->slot_count = options->readers ? 2 * options->readers : 2;
     loader->slots = dlb_alloc((size_t)loader->slot_count, sizeof *loader->slots);
     loader->order = dlb_alloc((size_t)options->set->count, sizeof *loader->order);
@@ -226,17 +323,25 @@ static void tabulate(dlb_loader *loader)
             ((float)value / 255.0f - loader->options.mean) / loader->options.std;
 }
 
+/* The loader with all its sizes, but without memory and threads; its epoch is over. */
+static void plan(dlb_loader *loader, const dlb_loader_options *options)
+{
+    const dlb_dataset *set = options->set;
+    loader->options = *options;
+    resolve_workers(&loader->options);
+    loader->pixels = (size_t)set->h * (size_t)set->w * (size_t)set->c;
+    loader->steps = count_steps(&loader->options);
+    loader->batches = (int64_t)loader->steps * loader->options.worker_count;
+    loader->released = loader->delivered = loader->claimed = loader->batches;
+    tabulate(loader);
+}
+
 int dlb_loader_create(dlb_loader **created, const dlb_loader_options *options, dlb_error *err)
 {
     if (check_options(options, err) < 0)
         return DLB_BAD_INPUT;
-    const dlb_dataset *set = options->set;
     dlb_loader *loader = dlb_alloc(1, sizeof *loader);
-    loader->options = *options;
-    loader->pixels = (size_t)set->h * (size_t)set->w * (size_t)set->c;
-    loader->steps = count_steps(options);
-    loader->released = loader->delivered = loader->claimed = loader->steps;
-    tabulate(loader);
+    plan(loader, options);
     pthread_mutex_init(&loader->mutex, NULL);
     pthread_cond_init(&loader->may_claim, NULL);
     pthread_cond_init(&loader->may_deliver, NULL);

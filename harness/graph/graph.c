@@ -18,17 +18,14 @@ struct dlb_graph {
     dlb_node *nodes; /* one a layer */
     int block_count;
     dlb_block *blocks;
-    size_t size;               /* floats of the flat arrays */
-    int parameters, gradients; /* the buffers of the flat arrays */
+    size_t size;       /* floats of the flat arrays */
+    float *parameters; /* from seal on */
     size_t scratch_floats;
     int buffer_count;
     size_t buffer_capacity;
     buffer *buffers;
-    dlb_program train, evaluate;
+    dlb_program gradients, step, evaluate;
 };
-
-/* Parameters of a layer begin on a cache line. */
-enum { BLOCK_ALIGNMENT = DLB_CACHE_LINE / (int)sizeof(float) };
 
 enum { NO_BUFFER = -1 };
 
@@ -96,8 +93,10 @@ static void plan_blocks(dlb_graph *g)
         const dlb_layer *layer = &g->model->layers[i];
         if (layer->weights == 0)
             continue;
-        dlb_block *b = &g->blocks[g->block_count++];
+        int index = g->block_count++;
+        dlb_block *b = &g->blocks[index];
         *b = (dlb_block){.layer = layer,
+                         .index = index,
                          .offset = g->size,
                          .weights = layer->weights,
                          .biases = layer->biases,
@@ -105,10 +104,8 @@ static void plan_blocks(dlb_graph *g)
                          .gradient_buffer = plan(g, 0)};
         fans(layer, &b->fan_in, &b->fan_out);
         size_t count = (size_t)layer->weights + (size_t)layer->biases;
-        g->size += (count + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
+        g->size += (count + DLB_BLOCK_GRAIN - 1) / DLB_BLOCK_GRAIN * DLB_BLOCK_GRAIN;
     }
-    g->parameters = plan_floats(g, g->size);
-    g->gradients = plan_floats(g, g->size);
 }
 
 /* ---- Values and gradients ---- */
@@ -193,8 +190,6 @@ static void plan_nodes(dlb_graph *g)
                            .y_buffer = NO_BUFFER,
                            .dx_buffer = NO_BUFFER,
                            .dy_buffer = NO_BUFFER,
-                           .parameter_buffer = NO_BUFFER,
-                           .gradient_buffer = NO_BUFFER,
                            .winner_buffer = NO_BUFFER,
                            .partial_buffer = NO_BUFFER,
                            .losses_buffer = NO_BUFFER};
@@ -205,16 +200,6 @@ static void plan_nodes(dlb_graph *g)
 }
 
 /* ---- From planned to real ---- */
-
-static void bind_block(dlb_graph *g, dlb_node *node, const dlb_block *block)
-{
-    node->weights = dlb_graph_parameters(g) + block->offset;
-    node->bias = node->weights + block->weights;
-    node->dweights = dlb_graph_gradients(g) + block->offset;
-    node->dbias = node->dweights + block->weights;
-    node->parameter_buffer = block->parameter_buffer;
-    node->gradient_buffer = block->gradient_buffer;
-}
 
 static void bind_nodes(dlb_graph *g)
 {
@@ -229,7 +214,7 @@ static void bind_nodes(dlb_graph *g)
         node->winner = memory_of(g, node->winner_buffer);
         node->losses = memory_of(g, node->losses_buffer);
         if (node->layer->weights)
-            bind_block(g, node, &g->blocks[block++]);
+            node->block = &g->blocks[block++];
     }
 }
 
@@ -242,18 +227,42 @@ static bool is_idle_in_evaluation(const dlb_node *node)
     return dropout && node->y == node->x;
 }
 
-static void write_programs(dlb_graph *g)
+static void bind_parameters(dlb_graph *g, float *parameters)
 {
-    dlb_node *loss = &g->nodes[g->node_count - 1];
-    for (int i = 0; i < g->node_count - 1; i++) {
-        dlb_node_add_forward(&g->nodes[i], &g->train);
+    g->parameters = parameters;
+    for (int i = 0; i < g->node_count; i++) {
+        dlb_node *node = &g->nodes[i];
+        if (!node->block)
+            continue;
+        node->weights = parameters + node->block->offset;
+        node->bias = node->weights + node->block->weights;
+    }
+}
+
+static void write_evaluation(dlb_graph *g)
+{
+    int last = g->node_count - 1;
+    for (int i = 0; i < last; i++)
         if (!is_idle_in_evaluation(&g->nodes[i]))
             dlb_node_add_forward(&g->nodes[i], &g->evaluate);
+    dlb_node_add_loss(&g->nodes[last], &g->evaluate, false);
+}
+
+static void write_training(dlb_graph *g, dlb_program *program, dlb_graph_add_fn *add, void *arg)
+{
+    int last = g->node_count - 1;
+    bool ends_step = program == &g->step;
+    for (int i = 0; i < last; i++)
+        dlb_node_add_forward(&g->nodes[i], program);
+    dlb_node_add_loss(&g->nodes[last], program, true);
+    for (int i = last - 1; i >= dlb_model_first_trained(g->model); i--) {
+        dlb_node_add_backward(&g->nodes[i], program);
+        if (add && g->nodes[i].block)
+            add(arg, program, g->nodes[i].block, ends_step);
     }
-    dlb_node_add_loss(loss, &g->train, true);
-    dlb_node_add_loss(loss, &g->evaluate, false);
-    for (int i = g->node_count - 2; i >= dlb_model_first_trained(g->model); i--)
-        dlb_node_add_backward(&g->nodes[i], &g->train);
+    if (add)
+        add(arg, program, NULL, ends_step);
+    dlb_program_seal(program);
 }
 
 int dlb_graph_create(dlb_graph **created, const dlb_model *model, int batch,
@@ -264,7 +273,8 @@ int dlb_graph_create(dlb_graph **created, const dlb_model *model, int batch,
     g->kernels = *kernels;
     g->batch = batch;
     g->node_count = model->layer_count;
-    dlb_program_init(&g->train);
+    dlb_program_init(&g->gradients);
+    dlb_program_init(&g->step);
     dlb_program_init(&g->evaluate);
     plan_blocks(g);
     plan_nodes(g);
@@ -274,7 +284,6 @@ int dlb_graph_create(dlb_graph **created, const dlb_model *model, int batch,
         return status;
     }
     bind_nodes(g);
-    write_programs(g);
     *created = g;
     return 0;
 }
@@ -284,7 +293,8 @@ void dlb_graph_free(dlb_graph *g)
     if (!g)
         return;
     dlb_program_release(&g->evaluate);
-    dlb_program_release(&g->train);
+    dlb_program_release(&g->step);
+    dlb_program_release(&g->gradients);
     for (int i = 0; i < g->buffer_count; i++)
         free(g->buffers[i].memory);
     free(g->buffers);
@@ -307,12 +317,7 @@ size_t dlb_graph_size(const dlb_graph *graph)
 
 float *dlb_graph_parameters(dlb_graph *graph)
 {
-    return memory_of(graph, graph->parameters);
-}
-
-float *dlb_graph_gradients(dlb_graph *graph)
-{
-    return memory_of(graph, graph->gradients);
+    return graph->parameters;
 }
 
 int dlb_graph_block_count(const dlb_graph *graph)
@@ -327,41 +332,42 @@ const dlb_block *dlb_graph_block(const dlb_graph *graph, int index)
 
 /* ---- Running ---- */
 
-void dlb_graph_add_update(dlb_graph *graph, const dlb_op *op)
+int dlb_graph_new_operand(dlb_graph *graph)
 {
-    dlb_program_add(&graph->train, op);
+    return plan(graph, 0);
 }
 
-void dlb_graph_seal(dlb_graph *graph)
+void dlb_graph_seal(dlb_graph *graph, float *parameters, dlb_graph_add_fn *add, void *arg)
 {
-    dlb_program_seal(&graph->train);
+    bind_parameters(graph, parameters);
+    write_training(graph, &graph->gradients, add, arg);
+    write_training(graph, &graph->step, add, arg);
+    write_evaluation(graph);
     dlb_program_seal(&graph->evaluate);
 }
 
-static dlk_softmax_result run_program(dlb_graph *g, dlb_program *program, dlb_pool *pool,
-                                      const dlb_step *step, dlb_trace *trace)
+static void run_program(dlb_graph *g, dlb_program *program, dlb_pool *pool, const dlb_step *step,
+                        dlb_trace *trace)
 {
     dlb_node_context context = {
         .kernels = &g->kernels, .step = step, .evaluating = program == &g->evaluate};
+    *step->result = (dlk_softmax_result){0};
     dlb_program_run(program, pool, &context, trace);
-    return context.result;
 }
 
-dlk_softmax_result dlb_graph_train(dlb_graph *graph, dlb_pool *pool, const dlb_step *step,
-                                   dlb_trace *trace)
+void dlb_graph_train(dlb_graph *graph, dlb_pool *pool, const dlb_step *step, dlb_trace *trace)
 {
-    return run_program(graph, &graph->train, pool, step, trace);
+    run_program(graph, step->ends_step ? &graph->step : &graph->gradients, pool, step, trace);
 }
 
-dlk_softmax_result dlb_graph_evaluate(dlb_graph *graph, dlb_pool *pool, const dlb_step *step,
-                                      dlb_trace *trace)
+void dlb_graph_evaluate(dlb_graph *graph, dlb_pool *pool, const dlb_step *step, dlb_trace *trace)
 {
-    return run_program(graph, &graph->evaluate, pool, step, trace);
+    run_program(graph, &graph->evaluate, pool, step, trace);
 }
 
 double dlb_graph_take_busy_s(dlb_graph *graph, dlb_phase phase)
 {
-    double busy_s = graph->train.busy_s[phase];
-    graph->train.busy_s[phase] = 0;
+    double busy_s = graph->gradients.busy_s[phase] + graph->step.busy_s[phase];
+    graph->gradients.busy_s[phase] = graph->step.busy_s[phase] = 0;
     return busy_s;
 }

@@ -1,8 +1,12 @@
 /*
- * A model made ready to run: buffers planned once, operations in two programs (training and
- * evaluation), parameters and gradients each in one flat array.
+ * A model made ready to run: buffers planned once, operations in programs. Parameters and
+ * gradients are flat arrays of the caller's, laid out in blocks, one a layer that has any.
  *
- * Life: create → add_update … → seal → train / evaluate … → free. Nothing is allocated after seal.
+ * Training knows two programs: a step of several workers runs `gradients` for each but the last,
+ * and `step` for the last. What the caller adds to them (sums over workers, exchange, updates)
+ * makes the difference.
+ *
+ * Life: create → seal → train / evaluate … → free. Nothing is allocated after seal.
  */
 #ifndef DLB_GRAPH_GRAPH_H
 #define DLB_GRAPH_GRAPH_H
@@ -15,22 +19,37 @@
 
 typedef struct dlb_graph dlb_graph;
 
+/* Blocks begin at multiples of this many floats: a page, so that processes can share by blocks. */
+enum { DLB_BLOCK_GRAIN = 1024 };
+
 /* The parameters of one layer: weights, then biases, at `offset` of the flat arrays. */
 typedef struct dlb_block {
     const dlb_layer *layer;
+    int index; /* of the block */
     size_t offset;
     int weights, biases;
     int fan_in, fan_out;
     int parameter_buffer, gradient_buffer; /* to be named as operands of an operation */
 } dlb_block;
 
-/* A batch and the place of its step, from which dropout masks follow. */
+/* A batch of one worker, and the place of its step, from which dropout masks follow. */
 typedef struct dlb_step {
-    int n;
+    int n;                 /* 0 … batch; without images the gradients are zero */
+    int step_images;       /* of all workers: what the mean is over */
     const float *x;        /* [n][h][w][c] */
     const uint8_t *labels; /* [n] */
     uint32_t seed, epoch, step, worker;
+    float *gradients; /* training: where to write them, flat: the batch's share of the mean */
+    bool ends_step;   /* training: the last worker of this process */
+    dlk_softmax_result *result; /* loss and correct answers: final before any gradient is */
 } dlb_step;
+
+/*
+ * Called while a training program is written, to add operations to it: after the backward
+ * operations of each block, last layer first, and with a NULL block at the end.
+ */
+typedef void dlb_graph_add_fn(void *arg, dlb_program *program, const dlb_block *block,
+                              bool ends_step);
 
 /*
  * The model must outlive the graph. Kernels are copied. `batch` is the largest n of a step. Buffers
@@ -44,22 +63,21 @@ void dlb_graph_free(dlb_graph *graph);
 size_t dlb_graph_scratch_floats(const dlb_graph *graph);
 
 size_t dlb_graph_size(const dlb_graph *graph); /* of the flat arrays, padding included */
-float *dlb_graph_parameters(dlb_graph *graph);
-float *dlb_graph_gradients(dlb_graph *graph); /* means over the batch */
 int dlb_graph_block_count(const dlb_graph *graph);
 const dlb_block *dlb_graph_block(const dlb_graph *graph, int index);
 
-/* Append an operation to the training program, such as the update of a block. */
-void dlb_graph_add_update(dlb_graph *graph, const dlb_op *op);
-void dlb_graph_seal(dlb_graph *graph);
+/* A new operand, for operations that the caller adds. Before seal. */
+int dlb_graph_new_operand(dlb_graph *graph);
 
-/* One step: forward, backward, and the operations added. */
-dlk_softmax_result dlb_graph_train(dlb_graph *graph, dlb_pool *pool, const dlb_step *step,
-                                   dlb_trace *trace);
+/* Write the programs, which read `parameters` from now on. `add` may be NULL. */
+void dlb_graph_seal(dlb_graph *graph, float *parameters, dlb_graph_add_fn *add, void *arg);
+float *dlb_graph_parameters(dlb_graph *graph);
+
+/* Forward, backward, and the operations added. */
+void dlb_graph_train(dlb_graph *graph, dlb_pool *pool, const dlb_step *step, dlb_trace *trace);
 
 /* Forward only, without dropout. */
-dlk_softmax_result dlb_graph_evaluate(dlb_graph *graph, dlb_pool *pool, const dlb_step *step,
-                                      dlb_trace *trace);
+void dlb_graph_evaluate(dlb_graph *graph, dlb_pool *pool, const dlb_step *step, dlb_trace *trace);
 
 /* Seconds of the pool spent in a phase of training since the last call for it. */
 double dlb_graph_take_busy_s(dlb_graph *graph, dlb_phase phase);

@@ -7,6 +7,16 @@ static const float *input_of(const dlb_node *node, const dlb_node_context *conte
     return node->x ? node->x : context->step->x;
 }
 
+static float *dweights_of(const dlb_node *node, const dlb_node_context *context)
+{
+    return context->step->gradients + node->block->offset;
+}
+
+static float *dbias_of(const dlb_node *node, const dlb_node_context *context)
+{
+    return dweights_of(node, context) + node->block->weights;
+}
+
 static size_t output_floats(const dlb_node *node, const dlb_node_context *context)
 {
     return (size_t)context->step->n * (size_t)dlb_shape_size(node->layer->out);
@@ -33,141 +43,158 @@ static dlk_rng_key dropout_key(const dlb_node *node, const dlb_step *step)
 
 /* ---- What an operation does: a node and a context to a kernel's arguments ---- */
 
-static void run_conv2d_forward(void *self, void *arg, dlk_team *team)
+static void conv2d_forward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
 {
-    const dlb_node *node = self;
-    const dlb_node_context *context = arg;
     dlk_conv2d s = dlb_layer_conv2d(node->layer, context->step->n);
     context->kernels->conv2d_forward(team, &s, input_of(node, context), node->weights, node->bias,
                                      node->y);
 }
 
-static void run_conv2d_backward_data(void *self, void *arg, dlk_team *team)
+static void conv2d_backward_data(const dlb_node *node, const dlb_node_context *context,
+                                 dlk_team *team)
 {
-    const dlb_node *node = self;
-    const dlb_node_context *context = arg;
     dlk_conv2d s = dlb_layer_conv2d(node->layer, context->step->n);
     context->kernels->conv2d_backward_data(team, &s, node->dy, node->weights, node->dx);
 }
 
-static void run_conv2d_backward_weights(void *self, void *arg, dlk_team *team)
+static void conv2d_backward_weights(const dlb_node *node, const dlb_node_context *context,
+                                    dlk_team *team)
 {
-    const dlb_node *node = self;
-    const dlb_node_context *context = arg;
     dlk_conv2d s = dlb_layer_conv2d(node->layer, context->step->n);
     context->kernels->conv2d_backward_weights(team, &s, input_of(node, context), node->dy,
-                                              node->partial, node->dweights, node->dbias);
+                                              node->partial, dweights_of(node, context),
+                                              dbias_of(node, context));
 }
 
-static void run_dense_forward(void *self, void *arg, dlk_team *team)
+static void dense_forward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
 {
-    const dlb_node *node = self;
-    const dlb_node_context *context = arg;
     dlk_dense s = dlb_layer_dense(node->layer, context->step->n);
     context->kernels->dense_forward(team, &s, input_of(node, context), node->weights, node->bias,
                                     node->y);
 }
 
-static void run_dense_backward_data(void *self, void *arg, dlk_team *team)
+static void dense_backward_data(const dlb_node *node, const dlb_node_context *context,
+                                dlk_team *team)
 {
-    const dlb_node *node = self;
-    const dlb_node_context *context = arg;
     dlk_dense s = dlb_layer_dense(node->layer, context->step->n);
     context->kernels->dense_backward_data(team, &s, node->dy, node->weights, node->dx);
 }
 
-static void run_dense_backward_weights(void *self, void *arg, dlk_team *team)
+static void dense_backward_weights(const dlb_node *node, const dlb_node_context *context,
+                                   dlk_team *team)
 {
-    const dlb_node *node = self;
-    const dlb_node_context *context = arg;
     dlk_dense s = dlb_layer_dense(node->layer, context->step->n);
     context->kernels->dense_backward_weights(team, &s, input_of(node, context), node->dy,
-                                             node->dweights, node->dbias);
+                                             dweights_of(node, context), dbias_of(node, context));
 }
 
-static void run_maxpool_forward(void *self, void *arg, dlk_team *team)
+static void maxpool_forward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
 {
-    const dlb_node *node = self;
-    const dlb_node_context *context = arg;
     dlk_pool s = dlb_layer_pool(node->layer, context->step->n);
     context->kernels->maxpool_forward(team, &s, input_of(node, context), node->y, node->winner);
 }
 
-static void run_maxpool_backward(void *self, void *arg, dlk_team *team)
+static void maxpool_backward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
 {
-    const dlb_node *node = self;
-    const dlb_node_context *context = arg;
     dlk_pool s = dlb_layer_pool(node->layer, context->step->n);
     context->kernels->maxpool_backward(team, &s, node->dy, node->winner, node->dx);
 }
 
-static void run_relu_forward(void *self, void *arg, dlk_team *team)
+static void relu_forward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
 {
-    const dlb_node *node = self;
-    const dlb_node_context *context = arg;
     context->kernels->relu_forward(team, output_floats(node, context), input_of(node, context),
                                    node->y);
 }
 
-static void run_relu_backward(void *self, void *arg, dlk_team *team)
+static void relu_backward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
 {
-    const dlb_node *node = self;
-    const dlb_node_context *context = arg;
     context->kernels->relu_backward(team, output_floats(node, context), node->y, node->dy,
                                     node->dx);
 }
 
-static void run_dropout_forward(void *self, void *arg, dlk_team *team)
+static void dropout_forward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
 {
-    const dlb_node *node = self;
-    const dlb_node_context *context = arg;
     dlk_dropout s = dropout_shape(node, context);
     dlk_rng_key key = dropout_key(node, context->step);
     context->kernels->dropout_forward(team, &s, &key, input_of(node, context), node->y);
 }
 
-static void run_dropout_backward(void *self, void *arg, dlk_team *team)
+static void dropout_backward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
 {
-    const dlb_node *node = self;
-    const dlb_node_context *context = arg;
     dlk_dropout s = dropout_shape(node, context);
     dlk_rng_key key = dropout_key(node, context->step);
     context->kernels->dropout_backward(team, &s, &key, node->dy, node->dx);
 }
 
-static void run_loss(dlb_node *node, dlb_node_context *context, dlk_team *team, float *gradient)
+static void loss(const dlb_node *node, const dlb_node_context *context, dlk_team *team,
+                 float *gradient)
 {
-    int n = context->step->n;
-    context->kernels->softmax_xent(team, n, node->layer->in.c, input_of(node, context),
-                                   context->step->labels, 1.0F / (float)n, node->losses, gradient,
-                                   &context->result);
-}
-
-static void run_loss_train(void *self, void *context, dlk_team *team)
-{
-    dlb_node *node = self;
-    run_loss(node, context, team, node->dx);
-}
-
-static void run_loss_evaluate(void *self, void *context, dlk_team *team)
-{
-    run_loss(self, context, team, NULL);
+    const dlb_step *step = context->step;
+    context->kernels->softmax_xent(team, step->n, node->layer->in.c, input_of(node, context),
+                                   step->labels, 1.0F / (float)step->step_images, node->losses,
+                                   gradient, step->result);
 }
 
 /* ---- Which operations a layer has ---- */
 
+typedef void node_fn(const dlb_node *node, const dlb_node_context *context, dlk_team *team);
+
 typedef struct layer_ops {
-    dlb_op_fn *forward, *backward_data, *backward_weights;
+    node_fn *forward, *backward_data, *backward_weights;
 } layer_ops;
 
 static const layer_ops ops_of[DLB_LAYER_KINDS] = {
-    [DLB_CONV2D] = {run_conv2d_forward, run_conv2d_backward_data, run_conv2d_backward_weights},
-    [DLB_DENSE] = {run_dense_forward, run_dense_backward_data, run_dense_backward_weights},
-    [DLB_MAXPOOL] = {run_maxpool_forward, run_maxpool_backward, NULL},
-    [DLB_RELU] = {run_relu_forward, run_relu_backward, NULL},
-    [DLB_DROPOUT] = {run_dropout_forward, run_dropout_backward, NULL},
-    [DLB_DROPOUT2D] = {run_dropout_forward, run_dropout_backward, NULL},
+    [DLB_CONV2D] = {conv2d_forward, conv2d_backward_data, conv2d_backward_weights},
+    [DLB_DENSE] = {dense_forward, dense_backward_data, dense_backward_weights},
+    [DLB_MAXPOOL] = {maxpool_forward, maxpool_backward, NULL},
+    [DLB_RELU] = {relu_forward, relu_backward, NULL},
+    [DLB_DROPOUT] = {dropout_forward, dropout_backward, NULL},
+    [DLB_DROPOUT2D] = {dropout_forward, dropout_backward, NULL},
 };
+
+/* ---- As operations of a program; a batch without images leaves only its gradient, zero ---- */
+
+static bool has_images(const dlb_node_context *context)
+{
+    return context->step->n > 0;
+}
+
+static void run_forward(void *self, void *context, dlk_team *team)
+{
+    const dlb_node *node = self;
+    if (has_images(context))
+        ops_of[node->layer->kind].forward(node, context, team);
+}
+
+static void run_backward_data(void *self, void *context, dlk_team *team)
+{
+    const dlb_node *node = self;
+    if (has_images(context))
+        ops_of[node->layer->kind].backward_data(node, context, team);
+}
+
+static void run_backward_weights(void *self, void *context, dlk_team *team)
+{
+    const dlb_node *node = self;
+    size_t gradients = (size_t)node->block->weights + (size_t)node->block->biases;
+    if (has_images(context))
+        ops_of[node->layer->kind].backward_weights(node, context, team);
+    else
+        memset(dweights_of(node, context), 0, gradients * sizeof(float));
+}
+
+static void run_loss_train(void *self, void *context, dlk_team *team)
+{
+    const dlb_node *node = self;
+    if (has_images(context))
+        loss(node, context, team, node->dx);
+}
+
+static void run_loss_evaluate(void *self, void *context, dlk_team *team)
+{
+    if (has_images(context))
+        loss(self, context, team, NULL);
+}
 
 static void add_operand(int *operands, int *count, int buffer)
 {
@@ -182,6 +209,11 @@ static dlb_op make_op(dlb_node *node, dlb_op_fn *run, dlb_phase phase, const cha
     return op;
 }
 
+static int parameter_buffer_of(const dlb_node *node)
+{
+    return node->block ? node->block->parameter_buffer : -1;
+}
+
 static void reads(dlb_op *op, int buffer)
 {
     add_operand(op->reads, &op->read_count, buffer);
@@ -194,12 +226,11 @@ static void writes(dlb_op *op, int buffer)
 
 void dlb_node_add_forward(dlb_node *node, dlb_program *program)
 {
-    dlb_op_fn *run = ops_of[node->layer->kind].forward;
-    if (!run)
+    if (!ops_of[node->layer->kind].forward)
         return;
-    dlb_op op = make_op(node, run, DLB_PHASE_FORWARD, "forward");
+    dlb_op op = make_op(node, run_forward, DLB_PHASE_FORWARD, "forward");
     reads(&op, node->x_buffer);
-    reads(&op, node->parameter_buffer);
+    reads(&op, parameter_buffer_of(node));
     writes(&op, node->y_buffer);
     writes(&op, node->winner_buffer);
     dlb_program_add(program, &op);
@@ -209,19 +240,19 @@ void dlb_node_add_backward(dlb_node *node, dlb_program *program)
 {
     const layer_ops *ops = &ops_of[node->layer->kind];
     if (ops->backward_data && node->dx) {
-        dlb_op op = make_op(node, ops->backward_data, DLB_PHASE_BACKWARD, "backward data");
+        dlb_op op = make_op(node, run_backward_data, DLB_PHASE_BACKWARD, "backward data");
         reads(&op, node->dy_buffer);
         reads(&op, node->y_buffer);
-        reads(&op, node->parameter_buffer);
+        reads(&op, parameter_buffer_of(node));
         reads(&op, node->winner_buffer);
         writes(&op, node->dx_buffer);
         dlb_program_add(program, &op);
     }
     if (ops->backward_weights) {
-        dlb_op op = make_op(node, ops->backward_weights, DLB_PHASE_BACKWARD, "backward weights");
+        dlb_op op = make_op(node, run_backward_weights, DLB_PHASE_BACKWARD, "backward weights");
         reads(&op, node->dy_buffer);
         reads(&op, node->x_buffer);
-        writes(&op, node->gradient_buffer);
+        writes(&op, node->block->gradient_buffer);
         dlb_program_add(program, &op);
     }
 }

@@ -9,7 +9,6 @@ typedef struct dlb_node_context {
     const dlk_kernels *kernels;
     const dlb_step *step;
     bool evaluating;
-    dlk_softmax_result result;
 } dlb_node_context;
 
 typedef struct dlb_node {
@@ -19,14 +18,15 @@ typedef struct dlb_node {
     /* Values, and gradients of the loss by them. In place: y == x and dx == dy. x is NULL for
      * the batch itself; dx is NULL where no gradient is wanted. */
     float *x, *y, *dx, *dy;
-    float *weights, *bias, *dweights, *dbias;
+    const dlb_block *block; /* NULL: a layer without parameters */
+    const float *weights, *bias;
     float *partial;  /* conv2d: sums of groups of images */
     uint8_t *winner; /* maxpool */
     float *losses;   /* softmax */
 
     /* The same as operands. */
     int x_buffer, y_buffer, dx_buffer, dy_buffer;
-    int parameter_buffer, gradient_buffer, partial_buffer, winner_buffer, losses_buffer;
+    int partial_buffer, winner_buffer, losses_buffer;
 } dlb_node;
 
 void dlb_node_add_forward(dlb_node *node, dlb_program *program);

@@ -25,6 +25,15 @@ static int team_of(const dlb_pool *pool, int thread)
     return team;
 }
 
+static void make_team(const dlb_pool *pool, dlk_team *team, int first, int size)
+{
+    const dlb_pool_options *o = &pool->options;
+    dlk_team_init(team, size, pool->scratch + (size_t)first * o->scratch_floats, o->scratch_floats,
+                  o->spin_ns);
+    team->between = o->between;
+    team->between_arg = o->between_arg;
+}
+
 static void count_thread(void *arg, int thread)
 {
     (void)thread;
@@ -58,9 +67,7 @@ int dlb_pool_create(dlb_pool **created, const dlb_pool_options *options, dlb_err
     pool->teams = dlb_alloc((size_t)options->teams, sizeof *pool->teams);
     for (int t = 0; t < options->teams; t++) {
         int first = first_thread(pool, t);
-        dlk_team_init(&pool->teams[t], first_thread(pool, t + 1) - first,
-                      pool->scratch + (size_t)first * options->scratch_floats,
-                      options->scratch_floats, options->spin_ns);
+        make_team(pool, &pool->teams[t], first, first_thread(pool, t + 1) - first);
     }
     if (check_threads(pool, err) < 0) {
         dlb_pool_free(pool);
@@ -112,7 +119,7 @@ static void take_place(dlb_pool *pool, int thread, dlb_leader_fn *fn, void *arg)
 static void work_alone(dlb_pool *pool, dlb_leader_fn *fn, void *arg)
 {
     dlk_team alone;
-    dlk_team_init(&alone, 1, pool->scratch, pool->options.scratch_floats, pool->options.spin_ns);
+    make_team(pool, &alone, 0, 1);
     fn(arg, 0, &alone);
 }
 

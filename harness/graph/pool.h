@@ -25,6 +25,8 @@ typedef struct dlb_pool_options {
     int64_t spin_ns;         /* < 0: forever */
     dlb_thread_fn *on_enter; /* if set: called on every thread when a region begins */
     void *on_enter_arg;
+    dlk_between_fn *between; /* if set: called by the leaders of teams between two tasks */
+    void *between_arg;
 } dlb_pool_options;
 
 /* Fails where the runtime does not give that many threads (OMP_THREAD_LIMIT). */

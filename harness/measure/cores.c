@@ -64,7 +64,7 @@ static void probe_this_process(void)
     dlb_cores_probe(&at_first_call, "");
 }
 
-static const dlb_cores *this_process(void)
+const dlb_cores *dlb_cores_of_process(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, probe_this_process);
@@ -73,10 +73,10 @@ static const dlb_cores *this_process(void)
 
 int dlb_cores_allowed(void)
 {
-    return this_process()->allowed;
+    return dlb_cores_of_process()->allowed;
 }
 
 int dlb_sockets_spanned(void)
 {
-    return this_process()->sockets;
+    return dlb_cores_of_process()->sockets;
 }

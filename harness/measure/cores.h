@@ -22,10 +22,11 @@ typedef struct dlb_cores {
 void dlb_cores_probe(dlb_cores *cores, const char *root);
 
 /*
- * Of this process, as it was at the first call of either. Call once before the first parallel
+ * Of this process, as it was at the first call of any. Call once before the first parallel
  * region: an OpenMP runtime that binds its threads narrows the main thread's mask to one CPU.
  */
 int dlb_cores_allowed(void);
 int dlb_sockets_spanned(void);
+const dlb_cores *dlb_cores_of_process(void);
 
 #endif

@@ -18,9 +18,15 @@ static const dlb_column rank_columns[] = {
 #include "record/schema.def"
 };
 
+static const dlb_column step_columns[] = {
+#define STEP COLUMN
+#include "record/schema.def"
+};
+
 const dlb_table dlb_table_runs = {"runs.csv", run_columns, DLB_RUN_COUNT, true};
 const dlb_table dlb_table_epochs = {"epochs.csv", epoch_columns, DLB_EPOCH_COUNT, false};
 const dlb_table dlb_table_ranks = {"ranks.csv", rank_columns, DLB_RANK_COUNT, true};
+const dlb_table dlb_table_steps = {"steps.csv", step_columns, DLB_STEP_COUNT, false};
 
 int dlb_table_find(const dlb_table *table, const char *name)
 {

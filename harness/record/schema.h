@@ -26,6 +26,12 @@ enum dlb_rank_column {
     DLB_RANK_COUNT
 };
 
+enum dlb_step_column {
+#define STEP(name, ...) DLB_STEP_##name,
+#include "record/schema.def"
+    DLB_STEP_COUNT
+};
+
 enum dlb_column_type { DLB_COLUMN_INT, DLB_COLUMN_REAL, DLB_COLUMN_TEXT };
 
 typedef struct dlb_column {
@@ -42,7 +48,7 @@ typedef struct dlb_table {
     bool has_counters; /* one column a counter follows */
 } dlb_table;
 
-extern const dlb_table dlb_table_runs, dlb_table_epochs, dlb_table_ranks;
+extern const dlb_table dlb_table_runs, dlb_table_epochs, dlb_table_ranks, dlb_table_steps;
 
 /* The column of that name, or -1. */
 int dlb_table_find(const dlb_table *table, const char *name);

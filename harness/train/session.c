@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "dlk/tree.h"
 #include "train/session_state.h"
 
 /* Often enough that no turn of an energy meter is missed, seldom enough to cost nothing. */
@@ -38,7 +39,7 @@ static void add_joules(dlb_session *s, dlb_value window)
     s->joules = window;
 }
 
-static void close_window(dlb_session *s)
+void dlb_session_close_window(dlb_session *s)
 {
     if (!s->counting)
         return;
@@ -50,14 +51,24 @@ static void close_window(dlb_session *s)
 
 /* ---- Training ---- */
 
+static void make_room_for_records(dlb_session *s)
+{
+    size_t need = (size_t)s->record_count + (size_t)dlb_session_steps_per_epoch(s);
+    if (s->hooks.steps)
+        s->records = dlb_grow(s->records, &s->record_capacity, need, sizeof *s->records);
+}
+
 static void begin_epoch(dlb_session *s)
 {
-    s->epoch = (dlb_epoch){.number = s->epoch_count + 1, .lr = s->workload.lr};
-    s->loss_sum = 0;
-    s->correct = 0;
+    if (s->step == 0) {
+        s->epoch = (dlb_epoch){.number = s->epoch_count + 1};
+        s->loss_sum = 0;
+        s->correct = 0;
+    }
     s->in_epoch = true;
     s->evaluation_due = false;
-    dlb_loader_begin_epoch(s->train_loader, (uint32_t)s->epoch.number);
+    make_room_for_records(s);
+    dlb_loader_begin_epoch(s->train_loader, (uint32_t)s->epoch.number, s->step);
 }
 
 static void note_sharing(dlb_session *s)
@@ -72,13 +83,11 @@ static void note_sharing(dlb_session *s)
 
 static void end_epoch(dlb_session *s)
 {
-    close_window(s);
+    dlb_session_close_window(s);
     note_sharing(s);
     s->in_epoch = false;
+    s->step = 0;
     s->evaluation_due = true;
-    s->epoch.forward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_FORWARD);
-    s->epoch.backward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_BACKWARD);
-    s->epoch.update_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_UPDATE);
     s->epochs =
         dlb_grow(s->epochs, &s->epoch_capacity, (size_t)s->epoch_count + 1, sizeof *s->epochs);
     s->epochs[s->epoch_count++] = s->epoch;
@@ -92,39 +101,114 @@ static const dlb_batch *next_batch(dlb_session *s)
     return batch;
 }
 
-static void train_on(dlb_session *s, const dlb_batch *batch)
+/* One worker's share of a step; returns the images of all workers in it. */
+static int train_worker(dlb_session *s, int own, int *own_images)
 {
+    const dlb_batch *batch = next_batch(s);
     dlb_step step = {.n = batch->count,
+                     .step_images = batch->step_images,
                      .x = batch->x,
                      .labels = batch->labels,
                      .seed = (uint32_t)s->workload.seed,
                      .epoch = (uint32_t)s->epoch.number,
-                     .step = (uint32_t)batch->step};
-    dlb_optimizer_begin_step(s->optimizer, s->epoch.lr);
-    dlk_softmax_result result = dlb_graph_train(s->graph, s->pool, &step, s->trace);
-    s->loss_sum += result.loss_sum;
-    s->correct += result.correct;
-    s->images += batch->count;
-    if (++s->steps % STEPS_PER_POLL == 0)
-        dlb_energy_poll(s->energy);
-    s->epoch.train.images += batch->count;
+                     .step = (uint32_t)batch->step,
+                     .worker = (uint32_t)batch->worker,
+                     .gradients = dlb_accumulator_begin(s->accumulator, own),
+                     .ends_step = own == s->own_workers - 1,
+                     .result = &s->results[own]};
+    *own_images += batch->count;
+    dlb_graph_train(s->graph, s->pool, &step, s->trace);
+    return batch->step_images;
+}
+
+/* What all ranks have found in this step. */
+static void add_arrivals(dlb_session *s, const dlb_arrival *arrivals, int images)
+{
+    int ranks = dlb_comm_size(s->comm);
+    for (int r = 0; r < ranks; r++) {
+        s->losses[r] = arrivals[r].loss_sum;
+        s->correct += arrivals[r].correct;
+        s->stop_agreed |= arrivals[r].stop != 0;
+    }
+    s->loss_sum += dlk_tree_sum_of(ranks, s->losses);
+    s->images += images;
+    s->epoch.train.images += images;
     s->epoch.train.loss = s->loss_sum / (double)s->epoch.train.images;
     s->epoch.train.accuracy = (double)s->correct / (double)s->epoch.train.images;
 }
 
-static dlb_progress progress_of(const dlb_session *s, int step)
+/* Where the time of a step went. Updates between other operations are told apart from these. */
+static void add_times(dlb_session *s, dlb_step_record *record)
+{
+    dlb_epoch *e = &s->epoch;
+    dlb_updates_times times = dlb_updates_take_times(s->updates);
+    dlb_exchange_bytes bytes = dlb_exchange_take_bytes(s->exchange);
+    double forward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_FORWARD);
+    double backward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_BACKWARD) - times.between_s;
+    double update_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_UPDATE) + times.between_update_s -
+                      times.exposed_s - times.wait_s;
+    e->forward_s += forward_s;
+    e->backward_s += backward_s;
+    e->update_s += update_s;
+    e->comm_exposed_s += times.exposed_s;
+    e->wait_s += times.wait_s;
+    e->comm_bytes += bytes.sent + bytes.received;
+    s->comm_s += times.comm_s;
+    s->bytes_sent += bytes.sent;
+    s->bytes_received += bytes.received;
+    record->compute_s = forward_s + backward_s + update_s;
+    record->comm_exposed_s = times.exposed_s;
+    record->wait_s = times.wait_s;
+    record->comm_bytes = bytes.sent + bytes.received;
+}
+
+static void add_seconds(dlb_session *s, double seconds, dlb_step_record *record)
+{
+    s->epoch.train_s += seconds;
+    s->time_to_solution_s += seconds;
+    record->train_s = seconds;
+    record->epoch = s->epoch.number;
+    record->step = s->step;
+    if (s->hooks.steps)
+        s->records[s->record_count++] = *record;
+}
+
+/* A step is timed from asking for its batch to its last update; what the caller does is not. */
+static int train_step(dlb_session *s, dlb_error *err)
+{
+    double start = dlb_clock_s();
+    int images = 0;
+    const dlb_arrival *arrivals;
+    dlb_own_step mine = {.results = s->results, .stop = s->stop_wanted};
+    dlb_step_record record = {0};
+    s->epoch.lr = dlb_schedule_rate(&s->schedule, s->epoch.number, s->step);
+    dlb_updates_begin_step(s->updates, s->epoch.lr, &mine);
+    for (int own = 0; own < s->own_workers; own++)
+        images = train_worker(s, own, &record.images);
+    if (dlb_updates_end_step(s->updates, &arrivals, err) < 0)
+        return DLB_FAIL;
+    add_arrivals(s, arrivals, images);
+    s->step++;
+    if (++s->steps % STEPS_PER_POLL == 0)
+        dlb_energy_poll(s->energy);
+    add_times(s, &record);
+    add_seconds(s, dlb_clock_s() - start, &record);
+    return 0;
+}
+
+static dlb_progress progress_of(const dlb_session *s)
 {
     return (dlb_progress){.epoch = s->epoch.number,
-                          .step = step,
+                          .step = s->step,
                           .steps = dlb_session_steps_per_epoch(s),
                           .images = s->epoch.train.images,
                           .train_s = s->epoch.train_s,
                           .train = s->epoch.train};
 }
 
-static int fail_diverged(dlb_session *s, dlb_error *err)
+int dlb_session_fail_diverged(dlb_session *s, dlb_error *err)
 {
-    close_window(s);
+    dlb_session_close_window(s);
     s->in_epoch = false;
     s->diverged = true;
     return dlb_fail(err, DLB_DIVERGED,
@@ -132,39 +216,38 @@ static int fail_diverged(dlb_session *s, dlb_error *err)
                     s->steps, s->epoch.number);
 }
 
-/* A step is timed from asking for its batch to its last update; what the caller does is not. */
-static int train_step(dlb_session *s)
+/* Alone, a wish to stop is granted at once; else when all have heard of it. */
+static bool must_stop(dlb_session *s, const dlb_progress *now)
 {
-    double start = dlb_clock_s();
-    const dlb_batch *batch = next_batch(s);
-    int done = batch->step + 1;
-    train_on(s, batch);
-    double seconds = dlb_clock_s() - start;
-    s->epoch.train_s += seconds;
-    s->time_to_solution_s += seconds;
-    return done;
+    s->stop_wanted |= s->hooks.on_step && s->hooks.on_step(s->hooks.arg, now);
+    bool stop = s->stop_agreed || (s->stop_wanted && dlb_comm_size(s->comm) == 1);
+    if (stop)
+        s->stop_wanted = s->stop_agreed = false;
+    return stop;
 }
 
 int dlb_session_step(dlb_session *s, dlb_progress *progress, dlb_error *err)
 {
     if (s->diverged)
-        return fail_diverged(s, err);
+        return dlb_session_fail_diverged(s, err);
     open_window(s);
     if (!s->in_epoch)
         begin_epoch(s);
-    int done = train_step(s);
+    int status = train_step(s, err);
+    if (status < 0)
+        return status;
     if (!isfinite(s->loss_sum))
-        return fail_diverged(s, err);
-    dlb_progress now = progress_of(s, done);
-    if (done == now.steps)
+        return dlb_session_fail_diverged(s, err);
+    dlb_progress now = progress_of(s);
+    if (now.step == now.steps)
         end_epoch(s);
     if (progress)
         *progress = now;
-    if (!s->hooks.on_step || !s->hooks.on_step(s->hooks.arg, &now))
+    if (!must_stop(s, &now))
         return 0;
-    close_window(s);
-    return dlb_fail(err, DLB_STOPPED, "stopped in epoch %d after step %d of %d", now.epoch, done,
-                    now.steps);
+    dlb_session_close_window(s);
+    return dlb_fail(err, DLB_STOPPED, "stopped in epoch %d after step %d of %d", now.epoch,
+                    now.step, now.steps);
 }
 
 static void note_target(dlb_session *s, double accuracy)
@@ -183,6 +266,7 @@ static int evaluate_epoch(dlb_session *s, dlb_epoch *ended, dlb_error *err)
         return status;
     s->evaluation_due = false;
     note_target(s, ended->test.accuracy);
+    dlb_schedule_end_epoch(&s->schedule, ended->number, ended->test.loss);
     return 0;
 }
 
@@ -200,47 +284,12 @@ int dlb_session_epoch(dlb_session *s, dlb_epoch *epoch, dlb_error *err)
     return status;
 }
 
-/* ---- Evaluation ---- */
-
-static int evaluate_batches(dlb_session *s, dlb_metrics *metrics, dlb_error *err)
-{
-    double loss_sum = 0;
-    long correct = 0;
-    int steps = dlb_loader_steps(s->test_loader);
-    long images = 0;
-    dlb_loader_begin_epoch(s->test_loader, 0);
-    for (const dlb_batch *batch; (batch = dlb_loader_next(s->test_loader)) != NULL;) {
-        dlb_step step = {.n = batch->count, .x = batch->x, .labels = batch->labels};
-        dlk_softmax_result result = dlb_graph_evaluate(s->graph, s->pool, &step, s->trace);
-        loss_sum += result.loss_sum;
-        correct += result.correct;
-        images += batch->count;
-        dlb_progress progress = {.epoch = s->epoch_count, .step = batch->step + 1, .steps = steps};
-        if (s->hooks.on_evaluate && s->hooks.on_evaluate(s->hooks.arg, &progress))
-            return dlb_fail(err, DLB_STOPPED, "stopped during the evaluation after epoch %d",
-                            s->epoch_count);
-    }
-    *metrics = (dlb_metrics){.loss = loss_sum / (double)images,
-                             .accuracy = (double)correct / (double)images,
-                             .images = images};
-    return 0;
-}
-
-int dlb_session_evaluate(dlb_session *s, dlb_metrics *metrics, dlb_error *err)
-{
-    close_window(s);
-    double start = dlb_clock_s();
-    dlb_metrics found = {0};
-    int status = evaluate_batches(s, &found, err);
-    s->eval_s += dlb_clock_s() - start;
-    if (status == 0 && !isfinite(found.loss))
-        return fail_diverged(s, err);
-    if (status == 0)
-        *metrics = found;
-    return status;
-}
-
 /* ---- Access ---- */
+
+bool dlb_session_finished(const dlb_session *s)
+{
+    return s->epoch_count >= s->workload.epochs && !s->evaluation_due;
+}
 
 dlb_outcome dlb_session_outcome(dlb_session *s)
 {
@@ -255,7 +304,11 @@ dlb_outcome dlb_session_outcome(dlb_session *s)
                          .flops = (double)s->images * s->flops_per_image +
                                   (double)s->steps * s->flops_per_update,
                          .noise = dlb_noise_since(&s->noise_start),
-                         .joules = s->joules};
+                         .joules = s->joules,
+                         .resumed = s->resumed,
+                         .untimed = *s->untimed ? s->untimed : NULL,
+                         .step_count = s->record_count,
+                         .step_records = s->records};
 }
 
 const dlb_workload *dlb_session_workload(const dlb_session *s)
@@ -306,6 +359,26 @@ dlb_trace *dlb_session_trace(dlb_session *s)
 const dlb_notes *dlb_session_notes(const dlb_session *s)
 {
     return &s->notes;
+}
+
+dlb_comm *dlb_session_comm(dlb_session *s)
+{
+    return s->comm;
+}
+
+const char *dlb_session_comm_kind(const dlb_session *s)
+{
+    return dlb_exchange_kind_name(dlb_exchange_kind_of(s->exchange));
+}
+
+int dlb_session_workers(const dlb_session *s)
+{
+    return s->workers;
+}
+
+double dlb_session_scaled_lr(const dlb_session *s)
+{
+    return s->schedule.scaled_lr;
 }
 
 int dlb_session_steps_per_epoch(const dlb_session *s)

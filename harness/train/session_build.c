@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <math.h>
 
 #include "base/clock.h"
@@ -5,7 +6,9 @@
 #include "graph/cost.h"
 #include "measure/memory.h"
 #include "train/defaults.h"
+#include "train/identity.h"
 #include "train/init.h"
+#include "train/ranks.h"
 #include "train/session_state.h"
 
 /* By name, so that a new choice in keys.def needs no word here. */
@@ -37,11 +40,59 @@ static int check_fit(const dlb_session *s, dlb_error *err)
     if (d->classes > s->model.classes)
         return dlb_fail(err, DLB_BAD_INPUT, "%s: %d classes, but %s tells only %d apart",
                         s->data.source, d->classes, s->model.name, s->model.classes);
-    if (s->workload.drop_last && s->workload.batch > d->count)
+    return 0;
+}
+
+/* ---- Workers ---- */
+
+/* DLBENCH_NODE_RANKS divides a host into nodes of that many ranks, to try out several nodes. */
+static int pretended_node_ranks(void)
+{
+    const char *text = getenv("DLBENCH_NODE_RANKS");
+    long long ranks;
+    return text && dlb_parse_int(text, &ranks) && ranks > 0 && ranks < INT_MAX ? (int)ranks : 0;
+}
+
+static int connect_ranks(dlb_session *s, dlb_error *err)
+{
+    dlb_comm_options options = {.ranks = (int)s->workload.ranks,
+                                .hang_s = (double)s->workload.hang_timeout,
+                                .node_ranks = pretended_node_ranks(),
+                                .many_threads = true};
+    return dlb_comm_create(&s->comm, &options, err);
+}
+
+/* Keys that leave their value to the number of ranks get it; contradictions show only then. */
+static int resolve_workers(dlb_session *s, dlb_error *err)
+{
+    dlb_workload *w = &s->workload;
+    w->ranks = dlb_comm_size(s->comm);
+    if (w->workers == 0)
+        w->workers = w->ranks;
+    s->workers = (int)w->workers;
+    s->own_workers = s->workers / (int)w->ranks;
+    return dlb_workload_check(w, err);
+}
+
+static int check_shards(const dlb_session *s, dlb_error *err)
+{
+    int images = s->data.train.count, shard = images / s->workers;
+    if (shard == 0)
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "workers = %d are more than the %d training images; at most one worker an "
+                        "image fits",
+                        s->workers, images);
+    if (s->workload.drop_last && s->workload.batch > shard && s->workers == 1)
         return dlb_fail(err, DLB_BAD_INPUT,
                         "drop_last with batch = %lld leaves nothing of %d training images; take a "
                         "smaller batch",
-                        s->workload.batch, d->count);
+                        s->workload.batch, images);
+    if (s->workload.batch > shard && s->workers > 1)
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "batch = %lld is larger than a worker's shard of %d of %d images; batch = "
+                        "%d or workers = %lld would fit",
+                        s->workload.batch, shard, images, shard,
+                        images / s->workload.batch ? images / s->workload.batch : 1);
     return 0;
 }
 
@@ -68,7 +119,38 @@ static int load_data(dlb_session *s, dlb_error *err)
                               .c = s->model.input.c,
                               .classes = s->model.classes};
     int status = dlb_data_load(&s->data, &source, err);
-    return status < 0 ? status : check_fit(s, err);
+    if (status == 0)
+        status = check_fit(s, err);
+    return status < 0 ? status : check_shards(s, err);
+}
+
+static dlb_shuffle chosen_shuffle(const dlb_workload *w)
+{
+    static const dlb_shuffle shuffles[] = {[DLB_shuffle_global] = DLB_SHUFFLE_GLOBAL,
+                                           [DLB_shuffle_shard] = DLB_SHUFFLE_SHARD,
+                                           [DLB_shuffle_none] = DLB_SHUFFLE_NONE};
+    return shuffles[w->shuffle];
+}
+
+/* Where the share of a rank, of `count` things, begins. */
+static int share_of(int count, int rank, int ranks)
+{
+    return (int)((long long)count * rank / ranks);
+}
+
+/* In evaluation each batch is a worker with one step, so that any rank can take any of them. */
+static void share_tests(dlb_session *s, dlb_loader_options *options)
+{
+    int rank = dlb_comm_rank(s->comm), ranks = dlb_comm_size(s->comm);
+    int batch = (int)s->workload.batch, images = s->data.test.count;
+    s->test_batches = (images + batch - 1) / batch;
+    options->set = &s->data.test;
+    options->drop_last = false;
+    options->shuffle = DLB_SHUFFLE_NONE;
+    options->workers = s->test_batches;
+    options->first_worker = share_of(s->test_batches, rank, ranks);
+    options->worker_count = share_of(s->test_batches, rank + 1, ranks) - options->first_worker;
+    s->own_test_batches = options->worker_count;
 }
 
 static int create_loaders(dlb_session *s, dlb_error *err)
@@ -77,7 +159,10 @@ static int create_loaders(dlb_session *s, dlb_error *err)
     dlb_loader_options options = {.set = &s->data.train,
                                   .batch = (int)w->batch,
                                   .drop_last = w->drop_last,
-                                  .shuffle = w->shuffle == DLB_shuffle_global,
+                                  .shuffle = chosen_shuffle(w),
+                                  .workers = s->workers,
+                                  .first_worker = dlb_comm_rank(s->comm) * s->own_workers,
+                                  .worker_count = s->own_workers,
                                   .readers = (int)w->readers,
                                   .mean = (float)s->model.mean,
                                   .std = (float)s->model.std,
@@ -85,9 +170,7 @@ static int create_loaders(dlb_session *s, dlb_error *err)
     int status = dlb_loader_create(&s->train_loader, &options, err);
     if (status < 0)
         return status;
-    options.set = &s->data.test;
-    options.drop_last = false;
-    options.shuffle = false;
+    share_tests(s, &options);
     return dlb_loader_create(&s->test_loader, &options, err);
 }
 
@@ -105,35 +188,107 @@ static int create_pool(dlb_session *s, dlb_error *err)
                                 .spin_ns = s->threads.spin_ns,
                                 .on_enter = sample_placement,
                                 .on_enter_arg = s->placement};
+    if (dlb_exchange_needs_poll(s->exchange)) {
+        options.between = dlb_updates_between;
+        options.between_arg = s->updates;
+    }
     return dlb_pool_create(&s->pool, &options, err);
 }
 
-/* What the buffers of the graph may take: all that is free, less the optimizer's state. */
+/* What the buffers of the graph may take: all that is free, less what else a parameter needs. */
 static size_t memory_for_graph(const dlb_session *s)
 {
-    size_t available = dlb_memory_free();
-    size_t state = dlb_optimizer_bytes(&s->workload, (size_t)dlb_model_parameters(&s->model));
+    size_t available = dlb_memory_free(), parameters = (size_t)dlb_model_parameters(&s->model);
+    size_t arrays = 1 + (size_t)dlb_accumulator_slots(s->own_workers);
+    size_t others =
+        dlb_optimizer_bytes(&s->workload, parameters) + arrays * parameters * sizeof(float);
     if (available == 0)
         return 0;
-    return available > state ? available - state : 1;
+    return available > others ? available - others : 1;
 }
 
-static int create_network(dlb_session *s, dlb_error *err)
+static int create_graph(dlb_session *s, dlb_error *err)
 {
+    int most = s->data.train.count > s->data.test.count ? s->data.train.count : s->data.test.count;
+    int batch = s->workload.batch < most ? (int)s->workload.batch : most;
+    s->flops_per_image = dlb_model_train_cost(&s->model, 1).flops;
+    return dlb_graph_create(&s->graph, &s->model, batch, &s->kernels, memory_for_graph(s), err);
+}
+
+/* ---- From gradients to updates ---- */
+
+static dlb_fusion chosen_fusion(const dlb_session *s)
+{
+    int optimizer = s->workload.optimizer;
+    if (optimizer == DLB_optimizer_lars || optimizer == DLB_optimizer_larc)
+        return DLB_FUSE_ALL; /* all norms come before any update */
+    return dlb_comm_size(s->comm) == 1 ? DLB_FUSE_NONE : DLB_FUSE_TO_LIMIT;
+}
+
+static size_t floats_of_kb(long long kb)
+{
+    return (size_t)kb * 1024 / sizeof(float);
+}
+
+static int create_exchange(dlb_session *s, dlb_error *err)
+{
+    static const dlb_exchange_kind kinds[] = {[DLB_comm_auto] = DLB_EXCHANGE_AUTO,
+                                              [DLB_comm_single] = DLB_EXCHANGE_SINGLE,
+                                              [DLB_comm_mpi] = DLB_EXCHANGE_MPI,
+                                              [DLB_comm_shm] = DLB_EXCHANGE_SHM};
     const dlb_workload *w = &s->workload;
-    int largest =
-        s->data.train.count > s->data.test.count ? s->data.train.count : s->data.test.count;
-    int batch = w->batch < largest ? (int)w->batch : largest;
-    int status =
-        dlb_graph_create(&s->graph, &s->model, batch, &s->kernels, memory_for_graph(s), err);
+    char note[256] = "";
+    dlb_buckets_init(&s->buckets, s->graph, floats_of_kb(w->comm_bucket_kb), chosen_fusion(s));
+    dlb_exchange_options options = {.kind = kinds[w->comm],
+                                    .count = dlb_graph_size(s->graph),
+                                    .bucket_count = s->buckets.bucket_count,
+                                    .buckets = s->buckets.buckets,
+                                    .radix = (int)w->comm_radix};
+    int status = dlb_exchange_create(&s->exchange, s->comm, &options, note, err);
+    if (status == 0 && *note)
+        dlb_notes_add(&s->notes, "comm: %s", note);
+    return status;
+}
+
+static int create_updates(dlb_session *s, dlb_error *err)
+{
+    size_t slices = dlb_updates_slices(s->exchange, &s->buckets);
+    int status = dlb_optimizer_create(&s->optimizer, &s->kernels, &s->workload, slices, err);
+    if (status == 0)
+        status = dlb_accumulator_create(&s->accumulator, s->graph, s->own_workers,
+                                        dlb_exchange_gradients(s->exchange), err);
     if (status < 0)
         return status;
-    s->optimizer = dlb_optimizer_create(s->graph, &s->kernels, w);
-    dlb_graph_seal(s->graph);
-    dlb_init_parameters(s->graph, s->model.init, (uint32_t)w->seed);
-    s->flops_per_image = dlb_model_train_cost(&s->model, 1).flops;
-    s->flops_per_update = dlb_optimizer_flops(s->optimizer);
+    dlb_updates_options options = {.graph = s->graph,
+                                   .comm = s->comm,
+                                   .exchange = s->exchange,
+                                   .buckets = &s->buckets,
+                                   .accumulator = s->accumulator,
+                                   .workers = s->own_workers,
+                                   .optimizer = s->optimizer,
+                                   .piece = floats_of_kb(s->workload.comm_piece_kb),
+                                   .threads = s->threads.intra_op};
+    s->updates = dlb_updates_create(&options);
+    dlb_graph_seal(s->graph, dlb_exchange_parameters(s->exchange), dlb_updates_add, s->updates);
+    s->flops_per_update =
+        dlb_optimizer_flops(s->optimizer, (size_t)dlb_model_parameters(&s->model));
     return 0;
+}
+
+/* All ranks could make the same weights; that they have the same is certain only so. */
+static int set_initial_weights(dlb_session *s, dlb_error *err)
+{
+    if (dlb_comm_rank(s->comm) == 0)
+        dlb_init_parameters(s->graph, s->model.init, (uint32_t)s->workload.seed);
+    return dlb_exchange_broadcast(s->exchange, err);
+}
+
+static void prepare_steps(dlb_session *s)
+{
+    s->results = dlb_alloc((size_t)s->own_workers, sizeof *s->results);
+    s->losses = dlb_alloc((size_t)dlb_comm_size(s->comm), sizeof *s->losses);
+    s->test_sums = dlb_alloc(2 * (size_t)s->test_batches + 1, sizeof *s->test_sums);
+    dlb_schedule_init(&s->schedule, &s->workload, s->workers, dlb_loader_steps(s->train_loader));
 }
 
 static int create_measures(dlb_session *s, dlb_error *err)
@@ -153,11 +308,30 @@ static int create_measures(dlb_session *s, dlb_error *err)
     return status;
 }
 
-static int build(dlb_session *s, dlb_error *err)
+/* ---- Together ---- */
+
+/* Several ranks of a node count their threads together. */
+static int check_cores(dlb_session *s, dlb_error *err)
+{
+    dlb_node_cores node;
+    int status = dlb_ranks_cores(s->comm, s->threads.intra_op, &node, err);
+    if (status < 0 || dlb_comm_size(s->comm) == 1)
+        return status;
+    s->threads.oversubscribed = node.threads > node.cores;
+    if (s->threads.oversubscribed)
+        dlb_notes_add(&s->notes, "%d ranks with %d threads share %d core%s of a node", node.ranks,
+                      node.threads, node.cores, node.cores == 1 ? "" : "s");
+    return 0;
+}
+
+/* What each rank does on its own: no rank waits for another here. */
+static int build_own(dlb_session *s, dlb_error *err)
 {
     int status = dlb_model_load(&s->model, s->workload.model, err);
     if (status == 0)
         status = dlb_defaults_apply(&s->model, &s->workload, err);
+    if (status == 0)
+        status = resolve_workers(s, err);
     if (status == 0)
         status = select_kernels(s, err);
     if (status == 0)
@@ -167,11 +341,37 @@ static int build(dlb_session *s, dlb_error *err)
     if (status == 0)
         status = dlb_threads_set_up(&s->threads, &s->workload, &s->notes, err);
     if (status == 0)
-        status = create_network(s, err);
+        status = create_graph(s, err);
+    return status;
+}
+
+static int build_rest(dlb_session *s, dlb_error *err)
+{
+    int status = create_updates(s, err);
     if (status == 0)
         status = create_pool(s, err);
     if (status == 0)
         status = create_measures(s, err);
+    if (status == 0)
+        prepare_steps(s);
+    return status;
+}
+
+static int build(dlb_session *s, const dlb_workload *given, dlb_error *err)
+{
+    int status = connect_ranks(s, err);
+    if (status == 0)
+        status = dlb_comm_agree(s->comm, build_own(s, err), err);
+    if (status == 0)
+        status = dlb_identity_check(s->comm, given, s->data.checksum, err);
+    if (status == 0)
+        status = check_cores(s, err);
+    if (status == 0)
+        status = create_exchange(s, err);
+    if (status == 0)
+        status = dlb_comm_agree(s->comm, build_rest(s, err), err);
+    if (status == 0)
+        status = set_initial_weights(s, err);
     return status;
 }
 
@@ -185,7 +385,7 @@ int dlb_session_create(dlb_session **created, const dlb_workload *workload,
         s->hooks = *hooks;
     s->time_to_target_s = NAN;
     s->noise_start = dlb_noise_now();
-    int status = build(s, err);
+    int status = build(s, workload, err);
     if (status < 0) {
         dlb_session_free(s);
         return status;
@@ -202,16 +402,25 @@ void dlb_session_free(dlb_session *s)
     dlb_trace_free(s->trace);
     dlb_energy_free(s->energy);
     dlb_counters_free(s->counters);
-    dlb_optimizer_free(s->optimizer);
     dlb_pool_free(s->pool);
+    dlb_updates_free(s->updates);
+    dlb_accumulator_free(s->accumulator);
+    dlb_optimizer_free(s->optimizer);
+    dlb_exchange_free(s->exchange);
+    dlb_buckets_release(&s->buckets);
     dlb_placement_free(s->placement);
     dlb_graph_free(s->graph);
     dlb_loader_free(s->test_loader);
     dlb_loader_free(s->train_loader);
     dlb_data_release(&s->data);
     dlb_model_release(&s->model);
+    dlb_comm_free(s->comm);
     dlb_workload_release(&s->workload);
     dlb_notes_release(&s->notes);
+    free(s->test_sums);
+    free(s->losses);
+    free(s->results);
+    free(s->records);
     free(s->epochs);
     free(s);
 }

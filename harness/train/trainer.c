@@ -142,6 +142,22 @@ int dlbench_trainer_evaluate(dlbench_trainer *t, dlbench_metrics *metrics, dlben
     return publish(err, &internal, status);
 }
 
+int dlbench_trainer_save(dlbench_trainer *t, const char *path, dlbench_error *err)
+{
+    if (needs_load(t, err) < 0)
+        return DLBENCH_BAD_INPUT;
+    dlb_error internal;
+    return publish(err, &internal, dlb_session_checkpoint(t->session, path, &internal));
+}
+
+int dlbench_trainer_resume(dlbench_trainer *t, const char *path, dlbench_error *err)
+{
+    if (needs_load(t, err) < 0)
+        return DLBENCH_BAD_INPUT;
+    dlb_error internal;
+    return publish(err, &internal, dlb_session_resume(t->session, path, &internal));
+}
+
 int dlbench_trainer_layer_count(const dlbench_trainer *t)
 {
     return t->session ? dlb_graph_block_count(dlb_session_graph(t->session)) : 0;

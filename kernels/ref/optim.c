@@ -14,7 +14,7 @@ static void sgd_plain(const dlk_sgd *s, size_t count, const float *restrict grad
                       float *restrict weights)
 {
     for (size_t i = 0; i < count; i++)
-        weights[i] -= s->lr * (grad[i] + s->weight_decay * weights[i]);
+        weights[i] -= s->lr * (s->scale * (grad[i] + s->weight_decay * weights[i]));
 }
 
 static void sgd_momentum(const dlk_sgd *s, size_t count, const float *restrict grad,
@@ -23,7 +23,7 @@ static void sgd_momentum(const dlk_sgd *s, size_t count, const float *restrict g
     float along_grad = s->nesterov ? 1.0F : 0.0F;
     float along_velocity = s->nesterov ? s->momentum : 1.0F;
     for (size_t i = 0; i < count; i++) {
-        float g = grad[i] + s->weight_decay * weights[i];
+        float g = s->scale * (grad[i] + s->weight_decay * weights[i]);
         velocity[i] = s->momentum * velocity[i] + g;
         weights[i] -= s->lr * (along_grad * g + along_velocity * velocity[i]);
     }

@@ -69,8 +69,34 @@ expect_file() {
     [ $# -eq 1 ] || grep -qE -e "$2" "$1" || fail "no line of $1 matches: $2"
 }
 
+# await_file FILE: waits until the file is there, for half a minute at most.
+await_file() {
+    local tries=300
+    while [ ! -e "$1" ]; do
+        [ $((tries -= 1)) -gt 0 ] || fail "there is still no file $1"
+        sleep 0.1
+    done
+}
+
 # expect_equal EXPECTED ACTUAL
 expect_equal() { [ "$1" = "$2" ] || fail "'$2' instead of '$1'"; }
+
+# column FILE NAME: what the last row of a CSV file has in that column, without quotes.
+column() {
+    awk -v name="$2" '
+        function cell(line, at, i, c, n, quoted, text) {
+            n = 1
+            for (i = 1; i <= length(line); i++) {
+                c = substr(line, i, 1)
+                if (c == "\"") quoted = !quoted
+                else if (c == "," && !quoted) n++
+                else if (n == at) text = text c
+            }
+            return text
+        }
+        NR == 1 { for (i = split($0, names, ","); i; i--) if (names[i] == name) at = i }
+        END { print cell($0, at) }' "$1"
+}
 
 # The sanitizer that the program was built with: address, undefined, thread, or nothing.
 sanitizer() {

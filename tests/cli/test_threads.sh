@@ -14,12 +14,6 @@ operations() {
 # How many operations start before another one has ended, of whatever team.
 overlaps() { operations "$1" | awk '$1 < end {n++} $2 > end {end = $2} END {print n + 0}'; }
 
-# column FILE NAME: what a CSV file of one row has in a column.
-column() {
-    awk -F, -v name="$2" 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == name) at = i}
-                          NR == 2 && at {print $at}' "$1"
-}
-
 it 'overlaps operations with two teams, and never with one'
 expect_exit 0 "$DLBENCH" train "${short[@]}" --threads 2 --inter-op 2 --trace two.json
 expect_equal 2 "$(operations two.json | cut -d' ' -f3 | sort -u | wc -l)"

@@ -4,22 +4,6 @@
 . "${0%/*}/lib.sh"
 
 short=(--model horovod_cnn --train-images 1280 --test-images 500 --epochs 2 --threads 2)
-# column FILE NAME: the last row's value, without quotes.
-column() {
-    awk -v name="$2" '
-        function cell(line, at, i, c, n, quoted, text) {
-            n = 1
-            for (i = 1; i <= length(line); i++) {
-                c = substr(line, i, 1)
-                if (c == "\"") quoted = !quoted
-                else if (c == "," && !quoted) n++
-                else if (n == at) text = text c
-            }
-            return text
-        }
-        NR == 1 { for (i = split($0, names, ","); i; i--) if (names[i] == name) at = i }
-        END { print cell($0, at) }' "$1"
-}
 
 it 'shows an epoch a line, then a summary, when not on a terminal'
 expect_exit 0 "$DLBENCH" train "${short[@]}" --csv runs.csv --result result.json

@@ -58,9 +58,9 @@ static void parse(int argc, char **argv)
         check_error(status, &err);
     else if (!arguments.help && (arguments.operand_count < 1 || arguments.operand_count > 3))
         abort();
-    check_round_trip(&workload);
     if ((status = dlb_workload_check(&workload, &err)) != 0)
         check_error(status, &err);
+    check_round_trip(&workload); /* marks every key as given */
     dlb_workload_release(&workload);
 }
 

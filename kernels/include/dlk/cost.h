@@ -31,5 +31,6 @@ dlk_cost dlk_softmax_xent_cost(int n, int classes);
 dlk_cost dlk_sgd_cost(size_t count, int momentum);
 dlk_cost dlk_adam_cost(size_t count);
 dlk_cost dlk_adagrad_cost(size_t count);
+dlk_cost dlk_square_sums_cost(size_t count);
 
 #endif

@@ -12,6 +12,8 @@
 
 typedef struct dlk_sgd {
     float lr, momentum, weight_decay;
+    float scale; /* the gradient, weight decay included, is multiplied by it: 1 for SGD itself, the
+                    layer's ratio for LARS and LARC */
     int nesterov;
 } dlk_sgd;
 

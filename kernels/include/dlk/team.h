@@ -21,8 +21,13 @@
 /* Compute task `task` on the team's thread number `thread`. */
 typedef void dlk_task_fn(void *arg, int task, int thread);
 
+/* What a leader does between two tasks, such as moving messages along. */
+typedef void dlk_between_fn(void *arg);
+
 typedef struct dlk_team {
     int size;
+    dlk_between_fn *between; /* NULL: nothing; set it after init, while no task runs */
+    void *between_arg;
     size_t scratch_floats; /* private scratch of each thread */
     float *scratch;        /* size * scratch_floats, not owned */
     int64_t spin_ns;       /* how long an idle thread spins before it sleeps; < 0: forever */

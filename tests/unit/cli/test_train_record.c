@@ -25,11 +25,20 @@ static void create(const char *key, const char *value, bool trace)
     dlb_workload_release(&workload);
 }
 
+static void record(const char *status, const char *reason)
+{
+    dlb_error err;
+    dlb_rank_reports reports;
+    cr_assert_eq(dlb_session_reports(session, &reports, &err), 0, "%s", err.message);
+    dlb_train_record(&result, session, &reports, &(dlb_ending){status, reason, 1.5});
+    dlb_rank_reports_release(&reports);
+}
+
 static void train_and_record(void)
 {
     dlb_error err;
     cr_assert_eq(dlb_session_epoch(session, NULL, &err), 0, "%s", err.message);
-    dlb_train_record(&result, session, &(dlb_ending){"ok", "", 1.5});
+    record("ok", "");
 }
 
 static void release(void)
@@ -134,7 +143,7 @@ Test(train_record, a_run_that_was_stopped_has_no_times_rates_or_counters)
     create("counters", "perf::TASK-CLOCK", false);
     dlb_error err;
     cr_assert_eq(dlb_session_epoch(session, NULL, &err), 0, "%s", err.message);
-    dlb_train_record(&result, session, &(dlb_ending){"failed", "stopped", 1.5});
+    record("failed", "stopped");
     static const int missing[] = {DLB_RUN_time_to_solution_s, DLB_RUN_images_per_s, DLB_RUN_joules,
                                   DLB_RUN_gflops, DLB_RUN_eval_s};
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)

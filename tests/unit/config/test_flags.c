@@ -130,7 +130,7 @@ Test(flags, a_missing_value_is_told_with_what_is_expected)
 {
     refuse("--epochs needs a value: --epochs N", "--epochs");
     refuse("--csv needs a value: --csv FILE", "--quiet", "--csv");
-    refuse("--optimizer needs a value: --optimizer sgd|adam|adagrad", "--optimizer");
+    refuse("--optimizer needs a value: --optimizer sgd|adam|adagrad|lars|larc", "--optimizer");
 }
 
 Test(flags, a_value_that_looks_like_a_flag_needs_an_equals_sign)

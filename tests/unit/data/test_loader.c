@@ -39,7 +39,7 @@ static dlb_loader_options options(int readers)
 {
     return (dlb_loader_options){.set = &set,
                                 .batch = 10,
-                                .shuffle = true,
+                                .shuffle = DLB_SHUFFLE_GLOBAL,
                                 .readers = readers,
                                 .mean = 0,
                                 .std = 1,
@@ -66,7 +66,7 @@ static bool shows(const float *x, const uint8_t *image)
 static int run_epoch(dlb_loader *loader, uint32_t epoch, uint32_t order[IMAGES])
 {
     int shown = 0, step = 0;
-    dlb_loader_begin_epoch(loader, epoch);
+    dlb_loader_begin_epoch(loader, epoch, 0);
     for (const dlb_batch *batch; (batch = dlb_loader_next(loader)); step++) {
         cr_assert_eq(batch->step, step);
         for (int i = 0; i < batch->count; i++) {
@@ -131,6 +131,15 @@ Test(loader, the_order_depends_on_seed_and_epoch_only)
     cr_assert_arr_neq(order, other, sizeof order, "the same with another seed");
 }
 
+/* Results are compared with those of other days: the order is for ever. */
+Test(loader, the_order_of_a_seed_is_always_the_same)
+{
+    const uint32_t expected[] = {5, 48, 83, 10, 23, 90, 80, 96, 27, 9};
+    uint32_t order[IMAGES];
+    order_of(options(0), 4, order);
+    cr_assert_arr_eq(order, expected, sizeof expected);
+}
+
 Test(loader, an_epoch_is_the_same_whatever_came_before)
 {
     uint32_t fresh[IMAGES], later[IMAGES];
@@ -148,7 +157,7 @@ Test(loader, every_place_is_about_equally_likely)
     dlb_loader *loader = create(options(0));
     int lower_half = 0;
     for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
-        dlb_loader_begin_epoch(loader, epoch);
+        dlb_loader_begin_epoch(loader, epoch, 0);
         lower_half += dlb_loader_next(loader)->indices[0] < IMAGES / 2;
     }
     dlb_loader_free(loader);
@@ -159,7 +168,7 @@ Test(loader, every_place_is_about_equally_likely)
 Test(loader, without_shuffle_images_come_in_their_order)
 {
     dlb_loader_options in_order = options(2);
-    in_order.shuffle = false;
+    in_order.shuffle = DLB_SHUFFLE_NONE;
     uint32_t order[IMAGES];
     order_of(in_order, 3, order);
     for (uint32_t i = 0; i < IMAGES; i++)
@@ -169,7 +178,7 @@ Test(loader, without_shuffle_images_come_in_their_order)
 static int last_count(dlb_loader *loader)
 {
     int count = 0;
-    dlb_loader_begin_epoch(loader, 0);
+    dlb_loader_begin_epoch(loader, 0, 0);
     for (const dlb_batch *batch; (batch = dlb_loader_next(loader));)
         count = batch->count;
     return count;
@@ -202,7 +211,7 @@ Test(loader, a_batch_larger_than_the_set_holds_all_of_it_or_nothing)
     wanted.drop_last = true;
     loader = create(wanted);
     cr_assert_eq(dlb_loader_steps(loader), 0);
-    dlb_loader_begin_epoch(loader, 0);
+    dlb_loader_begin_epoch(loader, 0, 0);
     cr_assert_null(dlb_loader_next(loader));
     dlb_loader_free(loader);
 }
@@ -210,14 +219,14 @@ Test(loader, a_batch_larger_than_the_set_holds_all_of_it_or_nothing)
 Test(loader, pixels_are_normalised)
 {
     dlb_loader_options wanted = options(0);
-    wanted.shuffle = false;
+    wanted.shuffle = DLB_SHUFFLE_NONE;
     wanted.mean = 0.1307f;
     wanted.std = 0.3081f;
     uint8_t images[] = {0, 51, 255, 1, 2, 3}, label = 0;
     dlb_dataset one = {1, 1, 6, 1, 1, images, &label};
     wanted.set = &one;
     dlb_loader *loader = create(wanted);
-    dlb_loader_begin_epoch(loader, 0);
+    dlb_loader_begin_epoch(loader, 0, 0);
     const float *x = dlb_loader_next(loader)->x;
     cr_assert_float_eq(x[0], -0.42421296, 1e-6);
     cr_assert_float_eq(x[1], 0.22492697, 1e-6);
@@ -229,10 +238,10 @@ Test(loader, pixels_are_normalised)
 Test(loader, a_batch_stays_as_it_is_until_the_next_is_asked_for)
 {
     dlb_loader_options wanted = options(4);
-    wanted.shuffle = false;
+    wanted.shuffle = DLB_SHUFFLE_NONE;
     dlb_loader *loader = create(wanted);
     for (uint32_t epoch = 0; epoch < 50; epoch++) {
-        dlb_loader_begin_epoch(loader, epoch);
+        dlb_loader_begin_epoch(loader, epoch, 0);
         const dlb_batch *batch;
         for (int step = 0; (batch = dlb_loader_next(loader)); step++)
             for (int repeat = 0; repeat < 20; repeat++)
@@ -248,7 +257,7 @@ Test(loader, an_epoch_can_be_abandoned_for_another_at_any_step)
     for (int readers = 0; readers <= 3; readers++) {
         dlb_loader *loader = create(options(readers));
         for (int steps = 0; steps <= dlb_loader_steps(loader); steps++) {
-            dlb_loader_begin_epoch(loader, (uint32_t)steps);
+            dlb_loader_begin_epoch(loader, (uint32_t)steps, 0);
             for (int i = 0; i < steps; i++)
                 cr_assert_not_null(dlb_loader_next(loader));
             run_epoch(loader, 9, order);
@@ -270,9 +279,9 @@ Test(loader, nothing_of_an_epoch_abandoned_at_any_moment_is_seen_in_the_next)
     order_of(options(0), 9, expected);
     dlb_loader *loader = create(options(3));
     for (int round = 0; round < 2000; round++) {
-        dlb_loader_begin_epoch(loader, 0);
+        dlb_loader_begin_epoch(loader, 0, 0);
         wait_ns(round % 100 * 1000);
-        dlb_loader_begin_epoch(loader, 9);
+        dlb_loader_begin_epoch(loader, 9, 0);
         const dlb_batch *batch = dlb_loader_next(loader);
         cr_assert_eq(batch->step, 0);
         for (int i = 0; i < batch->count; i++)
@@ -286,7 +295,7 @@ Test(loader, can_be_freed_at_any_step)
     for (int readers = 0; readers <= 3; readers++) {
         for (int steps = 0; steps <= 11; steps++) {
             dlb_loader *loader = create(options(readers));
-            dlb_loader_begin_epoch(loader, 0);
+            dlb_loader_begin_epoch(loader, 0, 0);
             for (int i = 0; i < steps; i++)
                 dlb_loader_next(loader);
             dlb_loader_free(loader);

@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "base/mem.h"
 #include "graph/graph.h"
 
 enum { BATCH = 5, PIXELS = 6 * 6 * 2, CLASSES = 3 };
@@ -20,6 +21,8 @@ typedef struct fixture {
     dlb_pool *pool;
     float x[BATCH * PIXELS];
     uint8_t labels[BATCH];
+    float *parameters, *gradients;
+    dlk_softmax_result result;
     dlb_step step;
 } fixture;
 
@@ -37,17 +40,25 @@ static void set_up(fixture *f, const char *text, dlk_family family)
     cr_assert_eq(dlb_model_parse(&f->model, "t", text, &err), 0, "%s", err.message);
     cr_assert_eq(dlk_kernels_select(&kernels, family, DLK_ISA_AUTO, &err), 0, "%s", err.message);
     cr_assert_eq(dlb_graph_create(&f->graph, &f->model, BATCH, &kernels, 0, &err), 0);
-    dlb_graph_seal(f->graph);
+    f->parameters = dlb_alloc(dlb_graph_size(f->graph), sizeof(float));
+    f->gradients = dlb_alloc(dlb_graph_size(f->graph), sizeof(float));
+    dlb_graph_seal(f->graph, f->parameters, NULL, NULL);
     dlb_pool_options options = {.threads = 2,
                                 .teams = 1,
                                 .scratch_floats = dlb_graph_scratch_floats(f->graph),
                                 .spin_ns = 1000000};
     cr_assert_eq(dlb_pool_create(&f->pool, &options, &err), 0);
     fill(f->x, BATCH * PIXELS, 1, 1);
-    fill(dlb_graph_parameters(f->graph), dlb_graph_size(f->graph), 2, 0.6F);
+    fill(f->parameters, dlb_graph_size(f->graph), 2, 0.6F);
     for (int i = 0; i < BATCH; i++)
         f->labels[i] = (uint8_t)(i % CLASSES);
-    f->step = (dlb_step){.n = BATCH, .x = f->x, .labels = f->labels, .seed = 1};
+    f->step = (dlb_step){.n = BATCH,
+                         .step_images = BATCH,
+                         .x = f->x,
+                         .labels = f->labels,
+                         .seed = 1,
+                         .gradients = f->gradients,
+                         .result = &f->result};
 }
 
 static void tear_down(fixture *f)
@@ -55,11 +66,20 @@ static void tear_down(fixture *f)
     dlb_graph_free(f->graph);
     dlb_pool_free(f->pool);
     dlb_model_release(&f->model);
+    free(f->gradients);
+    free(f->parameters);
+}
+
+static double train(fixture *f)
+{
+    dlb_graph_train(f->graph, f->pool, &f->step, NULL);
+    return f->result.loss_sum;
 }
 
 static double loss(fixture *f)
 {
-    return dlb_graph_evaluate(f->graph, f->pool, &f->step, NULL).loss_sum / f->step.n;
+    dlb_graph_evaluate(f->graph, f->pool, &f->step, NULL);
+    return f->result.loss_sum / f->step.n;
 }
 
 /*
@@ -69,9 +89,9 @@ static double loss(fixture *f)
 static void compare_gradient(fixture *f, size_t at)
 {
     const float h = 1e-3F;
-    float *p = dlb_graph_parameters(f->graph);
+    float *p = f->parameters;
     float kept = p[at];
-    double gradient = (double)dlb_graph_gradients(f->graph)[at];
+    double gradient = (double)f->gradients[at];
     double here = loss(f);
     p[at] = kept + h;
     double right = (loss(f) - here) / (double)h;
@@ -90,7 +110,7 @@ Test(graph, gradients_of_a_whole_network_are_those_of_the_loss)
     for (int k = 0; k < 2; k++) {
         fixture f;
         set_up(&f, smooth_model, families[k]);
-        dlb_graph_train(f.graph, f.pool, &f.step, NULL);
+        train(&f);
         for (int b = 0; b < dlb_graph_block_count(f.graph); b++) {
             const dlb_block *block = dlb_graph_block(f.graph, b);
             int count = block->weights + block->biases;
@@ -105,10 +125,36 @@ Test(graph, a_smaller_last_batch_is_averaged_over_its_own_images)
 {
     fixture f;
     set_up(&f, smooth_model, DLK_FAMILY_REF);
-    f.step.n = 2;
-    dlb_graph_train(f.graph, f.pool, &f.step, NULL);
+    f.step.n = f.step.step_images = 2;
+    train(&f);
     const dlb_block *last = dlb_graph_block(f.graph, dlb_graph_block_count(f.graph) - 1);
     compare_gradient(&f, last->offset);
+    tear_down(&f);
+}
+
+/* So that the gradients of all workers add up to the mean over all their images. */
+Test(graph, a_workers_gradient_is_its_share_of_the_mean_over_all_workers)
+{
+    fixture f;
+    set_up(&f, smooth_model, DLK_FAMILY_REF);
+    train(&f);
+    size_t at = dlb_graph_block(f.graph, 0)->offset;
+    float alone = f.gradients[at];
+    f.step.step_images = 4 * BATCH;
+    train(&f);
+    cr_assert_float_eq(f.gradients[at], alone / 4, fabsf(alone) * 1e-6F);
+    tear_down(&f);
+}
+
+Test(graph, a_batch_without_images_has_a_gradient_of_zero)
+{
+    fixture f;
+    set_up(&f, smooth_model, DLK_FAMILY_BLAS);
+    train(&f);
+    f.step.n = 0;
+    cr_assert_eq(train(&f), 0);
+    for (size_t i = 0; i < dlb_graph_size(f.graph); i++)
+        cr_assert_eq(f.gradients[i], 0.0F);
     tear_down(&f);
 }
 
@@ -116,11 +162,11 @@ Test(graph, dropout_changes_training_with_the_step_and_evaluation_never)
 {
     fixture f;
     set_up(&f, dropout_model, DLK_FAMILY_REF);
-    double first = dlb_graph_train(f.graph, f.pool, &f.step, NULL).loss_sum;
+    double first = train(&f);
     double evaluated = loss(&f);
-    double again = dlb_graph_train(f.graph, f.pool, &f.step, NULL).loss_sum;
+    double again = train(&f);
     f.step.step = 1;
-    double other = dlb_graph_train(f.graph, f.pool, &f.step, NULL).loss_sum;
+    double other = train(&f);
     cr_assert_eq(first, again);
     cr_assert_neq(first, other);
     cr_assert_eq(evaluated, loss(&f));
@@ -145,7 +191,7 @@ Test(graph, a_value_that_is_not_finite_reaches_the_loss)
     for (int i = 0; i < 3; i++) {
         fixture f;
         set_up(&f, smooth_model, DLK_FAMILY_BLAS);
-        dlb_graph_parameters(f.graph)[0] = bad[i];
+        f.parameters[0] = bad[i];
         cr_assert_not(isfinite(loss(&f)));
         tear_down(&f);
     }

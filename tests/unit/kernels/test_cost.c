@@ -84,4 +84,5 @@ Test(cost, of_optimizers)
     expect_cost(dlk_sgd_cost(100, 1), 400, 100 * 20, "sgd with momentum");
     expect_cost(dlk_adam_cost(100), 1200, 100 * 28, "adam");
     expect_cost(dlk_adagrad_cost(100), 700, 100 * 20, "adagrad");
+    expect_cost(dlk_square_sums_cost(100), 400, 100 * 8, "square sums");
 }

@@ -94,7 +94,7 @@ static void softmax(bench *t, dlk_team *team)
 
 static void sgd(bench *t, dlk_team *team)
 {
-    dlk_sgd s = {.lr = 0.1F, .momentum = 0.9F, .weight_decay = 1e-4F, .nesterov = 1};
+    dlk_sgd s = {.lr = 0.1F, .scale = 1, .momentum = 0.9F, .weight_decay = 1e-4F, .nesterov = 1};
     t->k.sgd(team, 100003, &s, t->a, t->out, t->out2);
 }
 

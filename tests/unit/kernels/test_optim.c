@@ -55,7 +55,7 @@ static void sgd_step(optim *o, const dlk_sgd *s)
 Test(optim, plain_sgd_steps_against_the_gradient)
 {
     optim o = optim_make(2.0F, 0.5F);
-    sgd_step(&o, &(dlk_sgd){.lr = 0.1F});
+    sgd_step(&o, &(dlk_sgd){.lr = 0.1F, .scale = 1});
     expect_weight(&o, 1.95);
     optim_free(&o);
 }
@@ -63,7 +63,7 @@ Test(optim, plain_sgd_steps_against_the_gradient)
 Test(optim, weight_decay_is_added_to_the_gradient)
 {
     optim o = optim_make(2.0F, 0.5F);
-    sgd_step(&o, &(dlk_sgd){.lr = 0.1F, .weight_decay = 0.25F});
+    sgd_step(&o, &(dlk_sgd){.lr = 0.1F, .scale = 1, .weight_decay = 0.25F});
     expect_weight(&o, 2.0 - 0.1 * (0.5 + 0.25 * 2.0));
     optim_free(&o);
 }
@@ -71,7 +71,7 @@ Test(optim, weight_decay_is_added_to_the_gradient)
 Test(optim, momentum_accumulates_velocity)
 {
     optim o = optim_make(2.0F, 0.5F);
-    dlk_sgd s = {.lr = 0.1F, .momentum = 0.9F};
+    dlk_sgd s = {.lr = 0.1F, .scale = 1, .momentum = 0.9F};
     sgd_step(&o, &s); /* velocity 0.5 */
     expect_weight(&o, 1.95);
     fill(o.grad, -0.25F);
@@ -83,11 +83,45 @@ Test(optim, momentum_accumulates_velocity)
 Test(optim, nesterov_looks_ahead)
 {
     optim o = optim_make(2.0F, 0.5F);
-    dlk_sgd s = {.lr = 0.1F, .momentum = 0.9F, .nesterov = 1};
+    dlk_sgd s = {.lr = 0.1F, .scale = 1, .momentum = 0.9F, .nesterov = 1};
     sgd_step(&o, &s); /* along 0.5 + 0.9 * 0.5 */
     expect_weight(&o, 2.0 - 0.1 * 0.95);
     sgd_step(&o, &s); /* velocity 0.95, along 0.5 + 0.9 * 0.95 */
     expect_weight(&o, 2.0 - 0.1 * 0.95 - 0.1 * 1.355);
+    optim_free(&o);
+}
+
+Test(optim, scale_multiplies_the_gradient_with_its_weight_decay)
+{
+    optim o = optim_make(2.0F, 0.5F);
+    sgd_step(&o, &(dlk_sgd){.lr = 0.1F, .scale = 0.25F, .weight_decay = 0.25F});
+    expect_weight(&o, 2.0 - 0.1 * 0.25 * (0.5 + 0.25 * 2.0));
+    optim_free(&o);
+}
+
+Test(optim, velocity_keeps_the_scale_of_its_step)
+{
+    optim o = optim_make(2.0F, 0.5F);
+    sgd_step(&o, &(dlk_sgd){.lr = 0.1F, .scale = 0.5F, .momentum = 0.9F}); /* velocity 0.25 */
+    expect_weight(&o, 1.975);
+    sgd_step(&o, &(dlk_sgd){.lr = 0.1F, .scale = 0.1F, .momentum = 0.9F}); /* 0.225 + 0.05 */
+    expect_weight(&o, 1.975 - 0.1 * 0.275);
+    optim_free(&o);
+}
+
+Test(optim, a_scale_of_1_changes_no_bit)
+{
+    optim o = optim_make(0.0F, 0.0F);
+    float *expected = kit_uniform(COUNT, 1);
+    for (int i = 0; i < COUNT; i++) {
+        o.weights[i] = expected[i];
+        o.grad[i] = 3.1F * expected[COUNT - 1 - i];
+    }
+    for (int i = 0; i < COUNT; i++)
+        expected[i] -= 0.1F * (o.grad[i] + 1e-4F * expected[i]);
+    sgd_step(&o, &(dlk_sgd){.lr = 0.1F, .scale = 1, .weight_decay = 1e-4F});
+    kit_expect_equal(COUNT, o.weights, expected, "weights", 1);
+    free(expected);
     optim_free(&o);
 }
 

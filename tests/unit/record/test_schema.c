@@ -25,20 +25,29 @@ Test(schema, runs_have_the_documented_columns)
         "test_accuracy,test_loss,comm_exposed_s,wait_s,peak_rss_mb,steal_pct,host,commit,"
         "openmp,kmp_effective,data,data_checksum,shuffle,drop_last,readers,load,joules,gflops,"
         "ipc,momentum,nesterov,weight_decay,beta1,beta2,epsilon,target_accuracy,train_images,"
-        "test_images,kmp_affinity,notes");
+        "test_images,kmp_affinity,ranks_per_node,binding,schedule,schedule_factor,schedule_epochs,"
+        "trust,comm_bucket_kb,comm_piece_kb,comm_radix,hang_timeout,comm_bytes,notes");
 }
 
 Test(schema, epochs_have_the_documented_columns)
 {
     assert_header(&dlb_table_epochs,
                   "run,epoch,lr,train_s,images_per_s,train_loss,train_accuracy,test_loss,"
-                  "test_accuracy,input_s,forward_s,backward_s,update_s,eval_s");
+                  "test_accuracy,input_s,forward_s,backward_s,update_s,comm_exposed_s,wait_s,"
+                  "comm_bytes,eval_s");
 }
 
 Test(schema, ranks_have_the_documented_columns)
 {
-    assert_header(&dlb_table_ranks, "run,rank,host,cpus,compute_s,comm_s,comm_exposed_s,wait_s,"
-                                    "peak_rss_mb");
+    assert_header(&dlb_table_ranks,
+                  "run,rank,host,cpus,compute_s,comm_s,comm_exposed_s,wait_s,peak_rss_mb,workers,"
+                  "steps,threads,input_s,eval_s,bytes_sent,bytes_received,cpus_allowed");
+}
+
+Test(schema, steps_have_the_documented_columns)
+{
+    assert_header(&dlb_table_steps,
+                  "run,rank,epoch,step,images,train_s,compute_s,comm_exposed_s,wait_s,bytes");
 }
 
 Test(schema, columns_are_found_by_name)

@@ -18,6 +18,12 @@
  * blocktime) and, in the environment, OMP_NUM_THREADS and what `kmp_affinity` and `kmp_blocktime`
  * were set to; the runtime reads KMP_AFFINITY when it starts, so that key comes too late once it
  * has. A trainer may be stepped inside a parallel region of the caller, on one thread then.
+ *
+ * In a program that mpirun or srun started, or that has initialised MPI, a trainer spans all ranks:
+ * every rank makes the same calls, and all get the same results. The library initialises MPI if the
+ * caller has not, and finalises it at exit only then. The key `ranks` = 1 makes a trainer of one
+ * rank alone in a program that has initialised MPI. A rank that hangs makes the calls of the others
+ * fail (DLBENCH_FAIL); to end the program is up to the program.
  */
 #ifndef DLBENCH_TRAINER_H
 #define DLBENCH_TRAINER_H
@@ -104,7 +110,19 @@ DLBENCH_API int dlbench_trainer_epoch(dlbench_trainer *trainer, dlbench_epoch *e
 DLBENCH_API int dlbench_trainer_evaluate(dlbench_trainer *trainer, dlbench_metrics *metrics,
                                          dlbench_error *err);
 
-/* The parameters in place, to read, save or overwrite between steps; empty for a wrong index. */
+/*
+ * Write where the training is, between steps; and, right after load, go on from there. The same
+ * keys of learning are needed, but any number of ranks and threads will do.
+ */
+DLBENCH_API int dlbench_trainer_save(dlbench_trainer *trainer, const char *path,
+                                     dlbench_error *err);
+DLBENCH_API int dlbench_trainer_resume(dlbench_trainer *trainer, const char *path,
+                                       dlbench_error *err);
+
+/*
+ * The parameters in place, to read, save or overwrite between steps; empty for a wrong index. Ranks
+ * of a node may share them: then write on all or on none, the same values.
+ */
 DLBENCH_API int dlbench_trainer_layer_count(const dlbench_trainer *trainer);
 DLBENCH_API dlbench_parameters dlbench_trainer_layer(dlbench_trainer *trainer, int index);
 

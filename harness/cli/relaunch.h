@@ -1,0 +1,30 @@
+/*
+ * This program, started again by itself: as the ranks of a run, under a launcher.
+ *
+ * The ranks find in their environment:
+ *     DLBENCH_LAUNCHED=1           they are not to do so again
+ *     DLBENCH_TERMINAL=COLUMNS     what our standard output is capable of (cli/terminal.h)
+ * and what of ours this program and the libraries that it computes with heed.
+ */
+#ifndef DLB_CLI_RELAUNCH_H
+#define DLB_CLI_RELAUNCH_H
+
+#include "launch/launch.h"
+
+/* Whether this process was started by a launcher, ours or the user's. */
+bool dlb_relaunch_is_done(void);
+
+/*
+ * Start ranks of this program and wait for their end, as dlb_launch_run. launch->program is what
+ * follows the program's own path; launch->environment is left to us.
+ */
+int dlb_relaunch_run(const dlb_launch *launch, const dlb_launch_machine *machine, int *status,
+                     dlb_error *err);
+
+/*
+ * The same for a command that has nothing else to do: what people need to know of it is told in the
+ * name of `command`. Returns the exit status of the program.
+ */
+int dlb_relaunch(const char *command, const dlb_launch *launch, const dlb_launch_machine *machine);
+
+#endif
