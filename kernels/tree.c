@@ -39,9 +39,6 @@ static void sum_4(const float *a, const float *b, const float *c, const float *d
 static void sum_few(int n, const float *const *in, size_t first, size_t count, float *out)
 {
     switch (n) {
-    case 1:
-        copy(in[0] + first, count, out);
-        break;
     case 2:
         sum_2(in[0] + first, in[1] + first, count, out);
         break;
@@ -52,11 +49,13 @@ static void sum_few(int n, const float *const *in, size_t first, size_t count, f
         sum_4(in[0] + first, in[1] + first, in[2] + first, in[3] + first, count, out);
         break;
     default:
+        copy(in[0] + first, count, out);
         break;
     }
 }
 
 /* The same for any n and a count of at most BLOCK. `out` is written after all has been read. */
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the tree
 static void sum_block(int n, const float *const *in, size_t first, size_t count, float *out)
 {
     if (n <= 4) {
@@ -82,6 +81,7 @@ void dlk_tree_sum(int n, const float *const *in, size_t count, float *out)
     dlk_tree_sum_range(n, in, 0, count, out);
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the tree
 double dlk_tree_sum_of(int n, const double *in)
 {
     if (n == 1)

@@ -3,7 +3,7 @@
  *
  * A launcher gives the ranks an output of its own, often a pseudo terminal without a width. So
  * whoever starts ranks tells them what theirs leads to by DLBENCH_TERMINAL in the environment: the
- * columns of a terminal that obeys, or 0 where there is none.
+ * columns of a terminal that obeys, as it is at the start, or 0 where there is none.
  */
 #ifndef DLB_CLI_TERMINAL_H
 #define DLB_CLI_TERMINAL_H

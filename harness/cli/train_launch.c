@@ -15,8 +15,7 @@ bool dlb_train_launches(const dlb_workload *workload)
     return workload->ranks > 1 && !dlb_relaunch_is_done();
 }
 
-/* The first number of OMP_NUM_THREADS, 0 if it is not set. Ranks read it anew and refuse nonsense.
- */
+/* The first number of OMP_NUM_THREADS; 0 without it. Ranks read it anew and refuse nonsense. */
 static int threads_of_environment(void)
 {
     const char *text = getenv("OMP_NUM_THREADS");

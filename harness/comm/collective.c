@@ -15,11 +15,10 @@ int dlb_comm_barrier(dlb_comm *comm, dlb_error *err)
 {
     if (comm->size == 1)
         return 0;
-    MPI_Request request = MPI_REQUEST_NULL;
     int status = dlb_comm_lock(comm, err);
     if (status < 0)
         return status;
-    return dlb_comm_complete(comm, MPI_Ibarrier(comm->all, &request), &request, err);
+    return dlb_comm_complete(comm, MPI_Ibarrier(comm->all, &comm->request), err);
 }
 
 int dlb_comm_broadcast_on(dlb_comm *comm, MPI_Comm on, int root, void *bytes, size_t count,
@@ -28,13 +27,12 @@ int dlb_comm_broadcast_on(dlb_comm *comm, MPI_Comm on, int root, void *bytes, si
     if (comm->size == 1)
         return 0;
     for (size_t done = 0; done < count; done += PIECE) {
-        MPI_Request request = MPI_REQUEST_NULL;
         int status = dlb_comm_lock(comm, err);
         if (status < 0)
             return status;
         int code = MPI_Ibcast((char *)bytes + done, smaller(count - done, PIECE), MPI_BYTE, root,
-                              on, &request);
-        status = dlb_comm_complete(comm, code, &request, err);
+                              on, &comm->request);
+        status = dlb_comm_complete(comm, code, err);
         if (status < 0)
             return status;
     }
@@ -51,13 +49,12 @@ int dlb_comm_sum(dlb_comm *comm, double *values, size_t count, dlb_error *err)
     if (comm->size == 1)
         return 0;
     for (size_t done = 0; done < count; done += PIECE) {
-        MPI_Request request = MPI_REQUEST_NULL;
         int status = dlb_comm_lock(comm, err);
         if (status < 0)
             return status;
         int code = MPI_Iallreduce(MPI_IN_PLACE, values + done, smaller(count - done, PIECE),
-                                  MPI_DOUBLE, MPI_SUM, comm->all, &request);
-        status = dlb_comm_complete(comm, code, &request, err);
+                                  MPI_DOUBLE, MPI_SUM, comm->all, &comm->request);
+        status = dlb_comm_complete(comm, code, err);
         if (status < 0)
             return status;
     }
@@ -88,13 +85,12 @@ int dlb_comm_allgather(dlb_comm *comm, const void *mine, size_t count, void *all
         memcpy(all, mine, count);
         return 0;
     }
-    MPI_Request request = MPI_REQUEST_NULL;
     int status = dlb_comm_lock(comm, err);
     if (status < 0)
         return status;
-    int code =
-        MPI_Iallgather(mine, (int)count, MPI_BYTE, all, (int)count, MPI_BYTE, comm->all, &request);
-    return dlb_comm_complete(comm, code, &request, err);
+    int code = MPI_Iallgather(mine, (int)count, MPI_BYTE, all, (int)count, MPI_BYTE, comm->all,
+                              &comm->request);
+    return dlb_comm_complete(comm, code, err);
 }
 
 static int allgather_parts(dlb_comm *comm, const void *mine, const size_t *starts, char *all,
@@ -105,12 +101,11 @@ static int allgather_parts(dlb_comm *comm, const void *mine, const size_t *start
         counts[r] = (int)(starts[r + 1] - starts[r]);
         places[r] = (int)starts[r];
     }
-    MPI_Request request = MPI_REQUEST_NULL;
     int status = dlb_comm_lock(comm, err);
     if (status == 0) {
         int code = MPI_Iallgatherv(mine, counts[comm->rank], MPI_BYTE, all, counts, places,
-                                   MPI_BYTE, comm->all, &request);
-        status = dlb_comm_complete(comm, code, &request, err);
+                                   MPI_BYTE, comm->all, &comm->request);
+        status = dlb_comm_complete(comm, code, err);
     }
     free(counts);
     return status;
@@ -159,12 +154,11 @@ static int find_failed(dlb_comm *comm, int status, int *lowest, dlb_error *err)
     *lowest = status < 0 ? comm->rank : comm->size;
     if (comm->size == 1)
         return 0;
-    MPI_Request request = MPI_REQUEST_NULL;
     int failure = dlb_comm_lock(comm, err);
     if (failure < 0)
         return failure;
-    int code = MPI_Iallreduce(MPI_IN_PLACE, lowest, 1, MPI_INT, MPI_MIN, comm->all, &request);
-    return dlb_comm_complete(comm, code, &request, err);
+    int code = MPI_Iallreduce(MPI_IN_PLACE, lowest, 1, MPI_INT, MPI_MIN, comm->all, &comm->request);
+    return dlb_comm_complete(comm, code, err);
 }
 
 int dlb_comm_agree(dlb_comm *comm, int status, dlb_error *err)

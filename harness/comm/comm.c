@@ -33,6 +33,7 @@ static dlb_comm *make_comm(int rank, int size, const dlb_comm_options *options)
     comm->size = size;
     comm->hang_s = options->hang_s;
     comm->all = comm->node = MPI_COMM_NULL;
+    comm->request = MPI_REQUEST_NULL;
     comm->places = dlb_alloc((size_t)size, sizeof *comm->places);
     comm->pids = dlb_alloc((size_t)size, sizeof *comm->pids);
     comm->neighbours = dlb_alloc((size_t)size, sizeof *comm->neighbours);

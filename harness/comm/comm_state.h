@@ -1,9 +1,9 @@
 /*
  * What the files of this folder know of a comm.
  *
- * MPI may be asked for one call at a time: `mpi` is held in every call that is made after the
- * comm's creation. No call is made on a broken comm but MPI_Abort, since transfers that never
- * ended may write to memory that is gone.
+ * MPI takes one call at a time: `mpi` is held in every call but those that create or free
+ * something, during which the caller's threads make no others. No call is made on a broken comm
+ * but MPI_Abort, since transfers that never ended may write to memory that is gone.
  */
 #ifndef DLB_COMM_COMM_STATE_H
 #define DLB_COMM_COMM_STATE_H
@@ -25,7 +25,8 @@ struct dlb_comm {
     char library[64];
 
     pthread_mutex_t mpi;
-    MPI_Comm all, node; /* MPI_COMM_NULL when alone */
+    MPI_Comm all, node;  /* MPI_COMM_NULL when alone */
+    MPI_Request request; /* of the collective call under way */
 
     struct {
         int64_t since_ns; /* of the wait being watched */
@@ -59,10 +60,10 @@ void dlb_comm_unlock(dlb_comm *comm);
 int dlb_comm_watch(dlb_comm *comm, int64_t since_ns);
 
 /*
- * Ends what dlb_comm_lock began: unlocks MPI and waits for the operation that a non-blocking call
- * that returned `code` has begun.
+ * Ends what dlb_comm_lock began: unlocks MPI and waits for comm->request, which a non-blocking
+ * call that returned `code` has begun.
  */
-int dlb_comm_complete(dlb_comm *comm, int code, MPI_Request *request, dlb_error *err);
+int dlb_comm_complete(dlb_comm *comm, int code, dlb_error *err);
 
 /* Collective among the members of `on`: bytes of its rank `root` to all. */
 int dlb_comm_broadcast_on(dlb_comm *comm, MPI_Comm on, int root, void *bytes, size_t count,

@@ -252,13 +252,12 @@ static int collect_bucket(const dlb_exchange *exchange, float *values, const int
                           const int *places, dlb_error *err)
 {
     dlb_comm *comm = exchange->comm;
-    MPI_Request request = MPI_REQUEST_NULL;
     int status = dlb_comm_lock(comm, err);
     if (status < 0)
         return status;
     int code = MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, values, counts, places,
-                               MPI_FLOAT, comm->all, &request);
-    return dlb_comm_complete(comm, code, &request, err);
+                               MPI_FLOAT, comm->all, &comm->request);
+    return dlb_comm_complete(comm, code, err);
 }
 
 int dlb_exchange_collect(dlb_exchange *exchange, float *values, dlb_error *err)

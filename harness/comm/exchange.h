@@ -17,8 +17,8 @@
  * thread at a time, except sum (any thread, parts that do not overlap) and poll.
  *
  * One arrival a step ends it: arrive tells the others that all buckets have been started, and a
- * few figures; arrivals returns everyone's once the last rank has arrived, which comes before the
- * next arrive.
+ * few figures; arrivals returns everyone's once the last rank has arrived. No rank arrives again
+ * before it has had them.
  *
  * A failure (a rank that hangs, MPI) is remembered: arrived and shared then return true, so that
  * no loop is endless, and dlb_exchange_check says what happened.

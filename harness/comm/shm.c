@@ -85,7 +85,7 @@ static size_t array_bytes(const dlb_exchange *base)
 /* Ranks and their numbers on nodes must be as a dlb_division has them. */
 static int check_nodes(const dlb_comm *comm, dlb_error *err)
 {
-    int first = 0;
+    int first = 1;
     while (first < comm->size && comm->places[first].node == 0)
         first++;
     bool even = comm->size % first == 0;
@@ -99,6 +99,11 @@ static int check_nodes(const dlb_comm *comm, dlb_error *err)
                     comm->size, comm->nodes, comm->places[0].host, first);
 }
 
+static void *in_segment(const shm_exchange *shm, int local, size_t offset)
+{
+    return shm->window.segments[local] + offset;
+}
+
 /* Control, gradients and, in the first segment, parameters. */
 static int share_memory(shm_exchange *shm, dlb_error *err)
 {
@@ -110,11 +115,11 @@ static int share_memory(shm_exchange *shm, dlb_error *err)
     if (status < 0)
         return status;
     for (int r = 0; r < shm->ranks; r++) {
-        shm->controls[r] = (control *)shm->window.segments[r];
-        shm->gradients[r] = (const float *)(shm->window.segments[r] + control_bytes(base));
+        shm->controls[r] = in_segment(shm, r, 0);
+        shm->gradients[r] = in_segment(shm, r, control_bytes(base));
     }
-    base->gradients = (float *)(shm->window.segments[shm->local] + control_bytes(base));
-    base->parameters = (float *)(shm->window.segments[0] + own);
+    base->gradients = in_segment(shm, shm->local, control_bytes(base));
+    base->parameters = in_segment(shm, 0, own);
     return 0;
 }
 
@@ -163,7 +168,7 @@ static void init(shm_exchange *shm)
     shm->window.win = MPI_WIN_NULL;
     shm->counterparts = shm->world = MPI_COMM_NULL;
     shm->rollcall.request = MPI_REQUEST_NULL;
-    shm->controls = dlb_alloc(ranks, sizeof *shm->controls);
+    shm->controls = dlb_alloc(ranks, sizeof(control *));
     shm->gradients = dlb_alloc(ranks, sizeof *shm->gradients);
     shm->buckets = dlb_alloc(buckets, sizeof *shm->buckets);
     shm->node_parts = dlb_alloc(buckets, sizeof *shm->node_parts);

@@ -6,10 +6,10 @@
 #include "comm/comm_state.h"
 
 /* Short waits are the rule: what is waited for is a message or a store by a running process. */
-enum { SPIN_NS = 10 * 1000, YIELD_NS = 1000 * 1000, LONGEST_SLEEP_NS = 1000 * 1000 };
+enum { SPIN_NS = 10 * 1000, YIELD_NS = 10 * 1000 * 1000, LONGEST_SLEEP_NS = 1000 * 1000 };
 
-/* A sleep is late by some fraction of itself; this keeps it below a sixteenth of the wait. */
-enum { SLEEP_FRACTION = 16 };
+/* What a sleep may add to a wait is no more than this fraction of it. */
+enum { SLEEP_FRACTION = 32 };
 
 static void spin(void)
 {
@@ -36,22 +36,22 @@ void dlb_wait_pause(int64_t since_ns)
     }
 }
 
-/* Whether the operation has ended; MPI is asked for it only as long as the comm is whole. */
-static bool has_ended(dlb_comm *comm, MPI_Request *request)
+/* Whether the collective call has ended; MPI is asked only as long as the comm is whole. */
+static bool has_ended(dlb_comm *comm)
 {
     int ended = 0;
     if (dlb_comm_lock(comm, NULL) < 0)
         return false;
-    bool ok = dlb_comm_mpi_ok(comm, MPI_Test(request, &ended, MPI_STATUS_IGNORE));
+    bool ok = dlb_comm_mpi_ok(comm, MPI_Test(&comm->request, &ended, MPI_STATUS_IGNORE));
     dlb_comm_unlock(comm);
     return ok && ended;
 }
 
-int dlb_comm_complete(dlb_comm *comm, int code, MPI_Request *request, dlb_error *err)
+int dlb_comm_complete(dlb_comm *comm, int code, dlb_error *err)
 {
     dlb_comm_mpi_ok(comm, code);
     dlb_comm_unlock(comm);
-    for (int64_t since = dlb_clock_ns(); !has_ended(comm, request); dlb_wait_pause(since))
+    for (int64_t since = dlb_clock_ns(); !has_ended(comm); dlb_wait_pause(since))
         if (dlb_comm_watch(comm, since) < 0)
             return dlb_comm_failure(comm, err);
     return 0;

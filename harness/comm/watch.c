@@ -118,7 +118,7 @@ static int count_missing(dlb_comm *comm, alarms *alarm)
     return missing;
 }
 
-/* An alarm that could not be sent yet is left to MPI, which still reads it. */
+/* An alarm that could not be sent yet is kept: MPI still reads it. */
 static void withdraw_alarms(const dlb_comm *comm, alarms *alarm)
 {
     int sent = 0;
@@ -131,8 +131,7 @@ static void withdraw_alarms(const dlb_comm *comm, alarms *alarm)
     free(alarm->receives);
     free(alarm->heard);
     free(alarm->sends);
-    if (sent)
-        free(alarm);
+    dlb_mpi_release(alarm, sent);
 }
 
 /* The rank that has died according to any alarm. */

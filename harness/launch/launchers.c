@@ -19,13 +19,10 @@ static bool owns(dlb_binding binding)
 
 /* ---- Open MPI, 4 and 5 ---- */
 
-/*
- * SIGTERM and SIGINT make it kill the ranks within seconds; SIGUSR1 is handed on. What it says of
- * exit codes and of signals handed on, our ranks have said better.
- */
+/* What it says of exit codes and of signals that it hands on, our ranks say better. */
 static const char *const OPEN_MPI_NOISE[] = {
-    "mpirun: Forwarding signal", "terminated normally, but", "exited with non-zero status",
-    "sent help message help-",   "orte_base_help_aggregate", NULL,
+    ": Forwarding signal ",    "terminated normally, but", "exited with non-zero status",
+    "sent help message help-", "orte_base_help_aggregate", NULL,
 };
 
 static void add_open_mpi_map(dlb_command_line *line, const dlb_launch *launch, bool crowded)
@@ -82,7 +79,7 @@ static void build_open_mpi(dlb_command_line *line, const dlb_launch *launch,
     }
 }
 
-/* ---- MPICH and its kin: the environment goes to all ranks, SIGTERM is handed on ---- */
+/* ---- MPICH and its kin, which give the environment to all ranks ---- */
 
 static void add_counts(dlb_command_line *line, const dlb_launch *launch)
 {
@@ -126,6 +123,7 @@ static void build_intel_mpi(dlb_command_line *line, const dlb_launch *launch,
 
 /* ---- All ---- */
 
+/* Open MPI answers SIGTERM and SIGINT by killing the ranks within seconds; others hand it on. */
 static const dlb_launcher LAUNCHERS[] = {
     {"Open MPI", "(Open MPI)", SIGUSR1, OPEN_MPI_NOISE, build_open_mpi},
     {"Intel MPI", "Intel(R) MPI", SIGTERM, NULL, build_intel_mpi},

@@ -144,9 +144,10 @@ static void add_times(dlb_session *s, dlb_step_record *record)
     dlb_updates_times times = dlb_updates_take_times(s->updates);
     dlb_exchange_bytes bytes = dlb_exchange_take_bytes(s->exchange);
     double forward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_FORWARD);
-    double backward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_BACKWARD) - times.between_s;
+    double backward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_BACKWARD) -
+                        times.between_exposed_s - times.between_update_s;
     double update_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_UPDATE) + times.between_update_s -
-                      times.exposed_s - times.wait_s;
+                      (times.exposed_s - times.between_exposed_s) - times.wait_s;
     e->forward_s += forward_s;
     e->backward_s += backward_s;
     e->update_s += update_s;

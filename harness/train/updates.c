@@ -270,10 +270,10 @@ static void finish_with_norms(dlb_updates *u, const dlb_group *plan, dlk_team *t
     finish_buckets(u, plan, team);
 }
 
-static void take_sums(dlb_updates *u, double threads)
+/* Thread-seconds as seconds of the pool, which begin anew. */
+static double take(_Atomic int64_t *ns, const dlb_updates *u)
 {
-    add_time(u, &u->times.exposed_s, 1e-9 * (double)atomic_exchange(&u->sum_ns, 0) / threads);
-    atomic_store(&u->update_ns, 0);
+    return 1e-9 * (double)atomic_exchange(ns, 0) / u->options.threads;
 }
 
 static void run_finish(void *self, void *context, dlk_team *team)
@@ -288,7 +288,8 @@ static void run_finish(void *self, void *context, dlk_team *team)
         finish_with_norms(u, g->plan, team);
     else
         finish_buckets(u, g->plan, team);
-    take_sums(u, u->options.threads);
+    add_time(u, &u->times.exposed_s, take(&u->sum_ns, u));
+    take(&u->update_ns, u); /* the operation's own time */
     atomic_store(&u->finishing, false);
 }
 
@@ -318,11 +319,12 @@ static void advance_between(dlb_updates *u)
     for (int i = 0; !u->norms && i < u->options.buckets->bucket_count; i++)
         if (claim(u, i))
             update_between(u, i);
-    double threads = u->options.threads;
-    add_time(u, &u->times.between_update_s,
-             1e-9 * (double)atomic_exchange(&u->update_ns, 0) / threads);
-    take_sums(u, threads);
-    add_time(u, &u->times.between_s, 1e-9 * (double)(dlb_clock_ns() - start) / threads);
+    double update_s = take(&u->update_ns, u);
+    double all_s = 1e-9 * (double)(dlb_clock_ns() - start) / u->options.threads;
+    take(&u->sum_ns, u);
+    add_time(u, &u->times.between_update_s, update_s);
+    add_time(u, &u->times.between_exposed_s, all_s - update_s);
+    add_time(u, &u->times.exposed_s, all_s - update_s);
 }
 
 void dlb_updates_between(void *updates)

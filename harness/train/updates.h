@@ -35,11 +35,11 @@ typedef struct dlb_updates_options {
 
 /* Seconds of the pool, since the last take. */
 typedef struct dlb_updates_times {
-    double comm_s;           /* some exchange was under way */
-    double exposed_s;        /* summing, or waiting for messages when all ranks had come */
-    double wait_s;           /* waiting for ranks that had not come */
-    double between_s;        /* of all that was done between tasks of other operations … */
-    double between_update_s; /* … updates */
+    double comm_s;    /* some exchange was under way */
+    double exposed_s; /* summing, moving messages, or waiting for them when all ranks had come */
+    double wait_s;    /* waiting for ranks that had not come */
+    /* Of it, and of updates: between the tasks of other operations. */
+    double between_exposed_s, between_update_s;
 } dlb_updates_times;
 
 /* Floats of the slices that this rank updates. */

@@ -97,6 +97,11 @@ expect_stderr "4 ranks .*$((4 * cores))"
 expect_equal yes "$(column many.csv oversubscribed)"
 expect_file many.csv "4 ranks with $((4 * cores)) threads share"
 
+it 'names ranks that ran on the same CPU'
+expect_exit 0 taskset -c "$(taskset -cp $$ | sed -E 's/.*: ([0-9]+).*/\1/')" \
+    "$DLBENCH" train "${short[@]}" --ranks 2 --csv shared.csv
+expect_file shared.csv 'ranks 0 and 1 ran on the same CPU, [0-9]+ of '
+
 it 'goes on from a checkpoint on another number of ranks, and ends as if never stopped'
 long=(--workers 4 --optimizer adam --epochs 4)
 train whole "${long[@]}"

@@ -115,11 +115,11 @@ static void sums_with_one_contribution_are_exact(dlb_comm *comm)
 static void mpis_allreduce_sums(dlb_comm *comm)
 {
     float values[2] = {1, (float)dlb_comm_rank(comm)};
-    int size = dlb_comm_size(comm);
+    int size = dlb_comm_size(comm), sum_of_ranks = size * (size - 1) / 2;
     dlb_error err;
     CHECK(dlb_comm_mpi_allreduce(comm, values, 2, &err) == 0, "%s", err.message);
-    CHECK(values[0] == (float)size && values[1] == (float)(size * (size - 1) / 2), "%g %g",
-          (double)values[0], (double)values[1]);
+    CHECK(values[0] == (float)size && values[1] == (float)sum_of_ranks, "%g %g", (double)values[0],
+          (double)values[1]);
 }
 
 static void agreement_is_success_where_all_succeeded(dlb_comm *comm)

@@ -7,30 +7,30 @@ enum { MOST_MEMBERS = 64, GRAIN = DLB_EXCHANGE_GRAIN };
 static const int radices[] = {2, 3, 4, 7, 8, 1024};
 enum { RADICES = sizeof radices / sizeof *radices };
 
-static void expect_factors(int members, int radix, const int *factors)
+static void expect_factors(int members, int radix, int count, const int *factors)
 {
     dlb_stages stages;
     dlb_stages_init(&stages, members, 0, radix);
-    for (int s = 0; s < stages.count; s++)
+    cr_assert_eq(stages.count, count, "%d members, radix %d", members, radix);
+    for (int s = 0; s < count; s++)
         cr_assert_eq(stages.stage[s].size, factors[s], "%d members, radix %d, stage %d: %d",
                      members, radix, s, stages.stage[s].size);
-    cr_assert_eq(factors[stages.count], 0, "%d members, radix %d", members, radix);
 }
 
 Test(stages, twos_are_grouped_up_to_the_radix_and_other_primes_stand_alone)
 {
-    expect_factors(1, 4, (int[]){0});
-    expect_factors(2, 4, (int[]){2, 0});
-    expect_factors(8, 4, (int[]){4, 2, 0});
-    expect_factors(8, 2, (int[]){2, 2, 2, 0});
-    expect_factors(8, 7, (int[]){4, 2, 0});
-    expect_factors(8, 8, (int[]){8, 0});
-    expect_factors(3, 2, (int[]){3, 0});
-    expect_factors(6, 4, (int[]){2, 3, 0});
-    expect_factors(36, 4, (int[]){4, 3, 3, 0});
-    expect_factors(22, 4, (int[]){2, 11, 0});
-    expect_factors(1 << 20, 1024, (int[]){1024, 1024, 0});
-    expect_factors(65521, 4, (int[]){65521, 0}); /* a prime */
+    expect_factors(1, 4, 0, NULL);
+    expect_factors(2, 4, 1, (int[]){2});
+    expect_factors(8, 4, 2, (int[]){4, 2});
+    expect_factors(8, 2, 3, (int[]){2, 2, 2});
+    expect_factors(8, 7, 2, (int[]){4, 2});
+    expect_factors(8, 8, 1, (int[]){8});
+    expect_factors(3, 2, 1, (int[]){3});
+    expect_factors(6, 4, 2, (int[]){2, 3});
+    expect_factors(36, 4, 3, (int[]){4, 3, 3});
+    expect_factors(22, 4, 2, (int[]){2, 11});
+    expect_factors(1 << 20, 1024, 2, (int[]){1024, 1024});
+    expect_factors(65521, 4, 1, (int[]){65521}); /* a prime */
 }
 
 Test(stages, every_member_is_in_the_place_that_its_group_thinks)
