@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/cmd.h"
@@ -9,6 +11,8 @@
 #include "cli/train_report.h"
 
 static const char name[] = "dlbench train";
+
+enum { LAST_WORDS_S = 1 }; /* for another rank to say why it all ends */
 
 typedef struct train_options {
     dlb_workload workload;
@@ -22,6 +26,7 @@ typedef struct run {
     double start; /* dlb_clock_s */
     dlb_session *session;
     bool speaks; /* the rank that prints and writes */
+    bool saves;  /* a checkpoint is asked for, on all ranks or none */
     dlb_display display;
     dlb_progress reached; /* by training */
 } run;
@@ -45,6 +50,8 @@ static int on_evaluate(void *arg, const dlb_progress *progress)
 static void tell_reached(const dlb_progress *reached, dlb_error *err)
 {
     dlb_error stopped = *err;
+    if (reached->epoch == 0) /* nothing trained yet, as when going on from a checkpoint */
+        return;
     dlb_fail(err, stopped.code, "%s; %s images of epoch %d: loss %.4f, accuracy %.4f",
              stopped.message, dlb_text_count((double)reached->images).text, reached->epoch,
              reached->train.loss, reached->train.accuracy);
@@ -59,29 +66,30 @@ static int check_files(const run *r, dlb_error *err)
     return dlb_comm_agree(dlb_session_comm(r->session), status, err);
 }
 
-static int resume(const run *r, dlb_error *err)
+/* Only the rank that writes needs to know of a checkpoint, and decides for all. */
+static int resume(run *r, dlb_error *err)
 {
     const char *path = r->options->files.checkpoint;
-    int there = path && r->speaks && dlb_file_exists(path);
-    int status = dlb_comm_broadcast(dlb_session_comm(r->session), &there, sizeof there, err);
-    return status == 0 && there ? dlb_session_resume(r->session, path, err) : status;
+    bool known[] = {path, path && r->speaks && dlb_file_exists(path)};
+    int status = dlb_comm_broadcast(dlb_session_comm(r->session), known, sizeof known, err);
+    r->saves = known[0];
+    return status == 0 && known[1] ? dlb_session_resume(r->session, path, err) : status;
 }
 
 /* ---- Training ---- */
 
 static int save(const run *r, dlb_error *err)
 {
-    const char *path = r->options->files.checkpoint;
-    return path ? dlb_session_checkpoint(r->session, path, err) : 0;
+    return r->saves ? dlb_session_checkpoint(r->session, r->options->files.checkpoint, err) : 0;
 }
 
 /* A stop is when a checkpoint is most wanted; its own failure is then told, too. */
 static void save_stopped(const run *r, dlb_error *stopped)
 {
-    dlb_error err;
+    dlb_error err, before = *stopped;
     if (save(r, &err) < 0)
         dlb_fail(stopped, DLB_FAIL, "%.400s; and no checkpoint could be written: %.400s",
-                 stopped->message, err.message);
+                 before.message, err.message);
 }
 
 static int train_epochs(run *r, dlb_error *err)
@@ -125,37 +133,42 @@ static int write_result(const run *r, const dlb_rank_reports *reports, const dlb
     return status;
 }
 
-/* Every rank has come to the end: one of them writes the result of all. */
-static int conclude(const run *r, int trained, dlb_error *err)
+/*
+ * Every rank has come to the end: one of them writes the result of all. *written: all files were;
+ * of those that were not it is told.
+ */
+static int conclude(const run *r, int trained, bool *written, dlb_error *err)
 {
     dlb_rank_reports reports;
-    dlb_ending ending = ending_of(trained, err, dlb_clock_s() - r->start);
-    dlb_error lost;
-    if (dlb_session_reports(r->session, &reports, &lost) < 0) {
-        *err = lost;
-        return DLB_FAIL;
-    }
-    int status = dlb_train_files_trace(&r->options->files, name, r->session);
+    dlb_error ended = *err;
+    dlb_ending ending = ending_of(trained, &ended, dlb_clock_s() - r->start);
+    int status = dlb_session_reports(r->session, &reports, err);
+    if (status < 0)
+        return status;
+    *written = dlb_train_files_trace(&r->options->files, name, r->session) == 0;
     if (r->speaks && write_result(r, &reports, &ending) < 0)
-        status = DLB_FAIL;
+        *written = false;
     dlb_rank_reports_release(&reports);
-    return status;
+    return 0;
 }
 
 static int fail(const run *r, const dlb_error *err)
 {
     int status = err->code == DLB_BAD_INPUT ? DLB_EXIT_USAGE : DLB_EXIT_SHORT;
     const dlb_comm *comm = r->session ? dlb_session_comm(r->session) : NULL;
-    if (dlb_comm_speaks(comm))
+    bool speaks = dlb_comm_speaks(comm);
+    if (speaks)
         dlb_cli_fail(name, err);
-    if (dlb_comm_is_broken(comm))
+    if (dlb_comm_is_broken(comm)) {
+        sleep(speaks ? 0 : LAST_WORDS_S); /* the end of one rank is the end of all */
         dlb_comm_abort(comm, status);
+    }
     return status;
 }
 
 static int train(run *r)
 {
-    dlb_error err;
+    dlb_error err = {0};
     if (check_files(r, &err) < 0 || resume(r, &err) < 0)
         return fail(r, &err);
     if (r->speaks && !r->options->quiet)
@@ -163,10 +176,11 @@ static int train(run *r)
     int trained = train_epochs(r, &err);
     if (trained < 0 && dlb_comm_is_broken(dlb_session_comm(r->session)))
         return fail(r, &err);
-    int concluded = conclude(r, trained, &err);
-    if (trained < 0)
+    bool written = true;
+    int concluded = conclude(r, trained, &written, &err);
+    if (trained < 0 || concluded < 0)
         return fail(r, &err);
-    return concluded < 0 ? DLB_EXIT_SHORT : DLB_EXIT_OK;
+    return written ? DLB_EXIT_OK : DLB_EXIT_SHORT;
 }
 
 static int start(const train_options *o)

@@ -8,7 +8,7 @@ typedef struct output {
     const char *flag, *path;
 } output;
 
-enum { OUTPUTS = 5 };
+enum { CSV, RESULT, STEPS, TRACE, CHECKPOINT, OUTPUTS };
 
 static int check_pair(const output *a, const output *b, dlb_error *err)
 {
@@ -18,7 +18,20 @@ static int check_pair(const output *a, const output *b, dlb_error *err)
                     b->path);
 }
 
-static int check_names(const output outputs[OUTPUTS], dlb_error *err)
+/* Rank N writes its trace to FILE.N. */
+static int check_traces(const output *trace, const output *other, int ranks, dlb_error *err)
+{
+    size_t length = trace->path ? strlen(trace->path) : 0;
+    long long rank;
+    if (length == 0 || !other->path || strncmp(other->path, trace->path, length) != 0 ||
+        other->path[length] != '.' || !dlb_parse_int(other->path + length + 1, &rank) || rank < 1 ||
+        rank >= ranks)
+        return 0;
+    return dlb_fail(err, DLB_BAD_INPUT, "%s is where rank %lld writes its %s; take another name",
+                    other->path, rank, trace->flag);
+}
+
+static int check_names(const output outputs[OUTPUTS], int ranks, dlb_error *err)
 {
     int status = 0;
     for (int i = 0; status == 0 && i < OUTPUTS; i++) {
@@ -26,6 +39,8 @@ static int check_names(const output outputs[OUTPUTS], dlb_error *err)
             status = dlb_fail(err, DLB_BAD_INPUT, "%s needs the name of a file", outputs[i].flag);
         for (int k = 0; status == 0 && k < i; k++)
             status = check_pair(&outputs[k], &outputs[i], err);
+        if (status == 0)
+            status = check_traces(&outputs[TRACE], &outputs[i], ranks, err);
     }
     return status;
 }
@@ -43,16 +58,18 @@ static int check_csv(const char *path, dlb_session *session, dlb_error *err)
 int dlb_train_files_check(const dlb_train_files *files, dlb_session *session, dlb_error *err)
 {
     const output outputs[OUTPUTS] = {
-        {"--csv", files->csv},     {"--result", files->result},         {"--steps", files->steps},
-        {"--trace", files->trace}, {"--checkpoint", files->checkpoint},
+        [CSV] = {"--csv", files->csv},
+        [RESULT] = {"--result", files->result},
+        [STEPS] = {"--steps", files->steps},
+        [TRACE] = {"--trace", files->trace},
+        [CHECKPOINT] = {"--checkpoint", files->checkpoint},
     };
-    int status = check_names(outputs, err);
+    int status = check_names(outputs, dlb_comm_size(dlb_session_comm(session)), err);
     if (status == 0 && files->csv)
         status = check_csv(files->csv, session, err);
-    const char *const written[] = {files->result, files->steps, files->trace, files->checkpoint};
-    for (size_t i = 0; status == 0 && i < sizeof written / sizeof *written; i++)
-        if (written[i])
-            status = dlb_file_writable(written[i], err);
+    for (int i = RESULT; status == 0 && i < OUTPUTS; i++)
+        if (outputs[i].path)
+            status = dlb_file_writable(outputs[i].path, err);
     return status;
 }
 

@@ -128,7 +128,7 @@ static void record_comm(dlb_row *row, const dlb_rank_reports *all)
     dlb_row_set_int(row, DLB_RUN_comm_bytes, bytes);
 }
 
-/* Why a run has no counters, or NULL if it may have. */
+/* Why a run has no counters, and its ranks no times; or NULL if they may have. */
 static const char *why_no_counters(const dlb_outcome *o, bool ok)
 {
     if (!ok)
@@ -244,6 +244,8 @@ static void record_rank_times(dlb_row *row, const dlb_rank_report *r)
     dlb_row_set_real(row, DLB_RANK_wait_s, r->wait_s);
     dlb_row_set_real(row, DLB_RANK_input_s, r->input_s);
     dlb_row_set_real(row, DLB_RANK_eval_s, r->eval_s);
+    dlb_row_set_int(row, DLB_RANK_bytes_sent, r->bytes_sent);
+    dlb_row_set_int(row, DLB_RANK_bytes_received, r->bytes_received);
 }
 
 static void record_rank(dlb_row *row, const dlb_rank_report *r, int rank, bool ok)
@@ -255,8 +257,6 @@ static void record_rank(dlb_row *row, const dlb_rank_report *r, int rank, bool o
     dlb_row_set_int(row, DLB_RANK_steps, r->steps);
     set_cpus(row, DLB_RANK_cpus, &r->seen);
     set_cpus(row, DLB_RANK_cpus_allowed, &r->allowed);
-    dlb_row_set_int(row, DLB_RANK_bytes_sent, r->bytes_sent);
-    dlb_row_set_int(row, DLB_RANK_bytes_received, r->bytes_received);
     if (r->peak_rss_mb.known)
         dlb_row_set_real(row, DLB_RANK_peak_rss_mb, r->peak_rss_mb.number);
     if (ok)
@@ -264,12 +264,11 @@ static void record_rank(dlb_row *row, const dlb_rank_report *r, int rank, bool o
 }
 
 static void record_ranks(dlb_result *result, const dlb_counters *counters,
-                         const dlb_rank_reports *all, const char *why_no_times,
-                         const char *why_not_counted)
+                         const dlb_rank_reports *all, const char *why_not_counted)
 {
     for (int r = 0; r < all->ranks; r++) {
         dlb_row *row = dlb_result_add_rank(result);
-        record_rank(row, &all->reports[r], r, !why_no_times);
+        record_rank(row, &all->reports[r], r, !why_not_counted);
         record_counters(row, counters, all, r, why_not_counted);
     }
 }
@@ -288,7 +287,7 @@ static void each_line(const char *text, dlb_result *result,
     }
 }
 
-/* Of the node that needs most of it. */
+/* Of the rank that needs most of it. */
 static dlb_value largest_peak(const dlb_rank_reports *all)
 {
     dlb_value largest = all->reports[0].peak_rss_mb;
@@ -321,7 +320,8 @@ static void record_success(dlb_result *result, const dlb_outcome *outcome,
     if (outcome->resumed)
         joules = dlb_value_missing("the run went on from a checkpoint");
     record_times(&result->run, outcome);
-    record_comm(&result->run, all);
+    if (!outcome->resumed)
+        record_comm(&result->run, all);
     set_or_note(result, DLB_RUN_joules, &joules);
     record_ipc(result);
     note_missing_counters(result);
@@ -348,7 +348,7 @@ void dlb_train_record(dlb_result *result, dlb_session *session, const dlb_rank_r
     dlb_result_init(result);
     for (size_t i = 0; i < notes->count; i++)
         dlb_result_add_note(result, notes->texts[i]);
-    each_line(all->sharing, result, dlb_result_add_note);
+    each_line(all->notes, result, dlb_result_add_note);
     record_ending(&result->run, ending);
     record_workload(result, dlb_session_workload(session));
     record_scale(&result->run, session);
@@ -365,7 +365,7 @@ void dlb_train_record(dlb_result *result, dlb_session *session, const dlb_rank_r
         dlb_result_add_note(result, why_no_times);
     for (int i = 0; i < outcome.epoch_count; i++)
         record_epoch(dlb_result_add_epoch(result), &outcome.epochs[i], !why_no_times);
-    record_ranks(result, counters, all, why_no_times, why_not_counted);
+    record_ranks(result, counters, all, why_not_counted);
     each_line(all->placement, result, dlb_result_add_placement);
     note_cut_trace(result, dlb_session_trace(session));
     result->ranks_ended = all->ranks;

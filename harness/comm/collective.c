@@ -93,8 +93,9 @@ int dlb_comm_allgather(dlb_comm *comm, const void *mine, size_t count, void *all
     return dlb_comm_complete(comm, code, err);
 }
 
-static int allgather_parts(dlb_comm *comm, const void *mine, const size_t *starts, char *all,
-                           dlb_error *err)
+/* Parts of all ranks, to each or to rank 0 alone. */
+static int gather_parts(dlb_comm *comm, const void *mine, const size_t *starts, char *all,
+                        bool to_each, dlb_error *err)
 {
     int *counts = dlb_alloc((size_t)comm->size * 2, sizeof *counts), *places = counts + comm->size;
     for (int r = 0; r < comm->size; r++) {
@@ -103,8 +104,11 @@ static int allgather_parts(dlb_comm *comm, const void *mine, const size_t *start
     }
     int status = dlb_comm_lock(comm, err);
     if (status == 0) {
-        int code = MPI_Iallgatherv(mine, counts[comm->rank], MPI_BYTE, all, counts, places,
-                                   MPI_BYTE, comm->all, &comm->request);
+        int own = counts[comm->rank];
+        int code = to_each ? MPI_Iallgatherv(mine, own, MPI_BYTE, all, counts, places, MPI_BYTE,
+                                             comm->all, &comm->request)
+                           : MPI_Igatherv(mine, own, MPI_BYTE, all, counts, places, MPI_BYTE, 0,
+                                          comm->all, &comm->request);
         status = dlb_comm_complete(comm, code, err);
     }
     free(counts);
@@ -125,16 +129,17 @@ static int find_starts(dlb_comm *comm, size_t count, size_t *starts, dlb_error *
     return 0;
 }
 
-int dlb_comm_allgather_any(dlb_comm *comm, const void *mine, size_t count, char **all,
-                           size_t **starts, dlb_error *err)
+static int gather_any(dlb_comm *comm, const void *mine, size_t count, bool to_each, char **all,
+                      size_t **starts, dlb_error *err)
 {
     size_t *begins = dlb_alloc((size_t)comm->size + 1, sizeof *begins);
     char *parts = NULL;
     int status = find_starts(comm, count, begins, err);
     if (status == 0) {
-        parts = dlb_alloc(begins[comm->size], 1);
+        if (to_each || comm->rank == 0)
+            parts = dlb_alloc(begins[comm->size], 1);
         if (comm->size > 1)
-            status = allgather_parts(comm, mine, begins, parts, err);
+            status = gather_parts(comm, mine, begins, parts, to_each, err);
         else if (count)
             memcpy(parts, mine, count);
     }
@@ -146,6 +151,18 @@ int dlb_comm_allgather_any(dlb_comm *comm, const void *mine, size_t count, char 
     *all = parts;
     *starts = begins;
     return 0;
+}
+
+int dlb_comm_allgather_any(dlb_comm *comm, const void *mine, size_t count, char **all,
+                           size_t **starts, dlb_error *err)
+{
+    return gather_any(comm, mine, count, true, all, starts, err);
+}
+
+int dlb_comm_gather_any(dlb_comm *comm, const void *mine, size_t count, char **all, size_t **starts,
+                        dlb_error *err)
+{
+    return gather_any(comm, mine, count, false, all, starts, err);
 }
 
 /* The lowest rank whose status is a failure; `size` if none is. */

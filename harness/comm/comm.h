@@ -73,14 +73,17 @@ int dlb_comm_allgather(dlb_comm *comm, const void *mine, size_t count, void *all
 int dlb_comm_allgather_any(dlb_comm *comm, const void *mine, size_t count, char **all,
                            size_t **starts, dlb_error *err);
 
+/* Collective: the same to rank 0 alone; *all is NULL elsewhere. */
+int dlb_comm_gather_any(dlb_comm *comm, const void *mine, size_t count, char **all, size_t **starts,
+                        dlb_error *err);
+
 /*
  * Collective: element-wise sums, on every rank. Exact, and the same for every number of ranks,
  * where of each element all ranks but one give 0; no order of summation is promised otherwise.
  */
 int dlb_comm_sum(dlb_comm *comm, double *values, size_t count, dlb_error *err);
 
-/* Collective: MPI's own MPI_Allreduce of floats, in place, in an order of its own; to compare with.
- */
+/* Collective: MPI's own MPI_Allreduce of floats, in place, in any order; to compare with. */
 int dlb_comm_mpi_allreduce(dlb_comm *comm, float *values, size_t count, dlb_error *err);
 
 /*

@@ -65,7 +65,7 @@ typedef struct dlb_arrival {
 
 /* What the exchange has cost this rank since the last take. */
 typedef struct dlb_exchange_bytes {
-    int64_t sent, received; /* shm: read from the windows of others, and written for them */
+    int64_t sent, received; /* shm: written for others, and read from their windows */
 } dlb_exchange_bytes;
 
 /*
@@ -78,8 +78,7 @@ void dlb_exchange_free(dlb_exchange *exchange); /* collective, unless the comm i
 
 dlb_exchange_kind dlb_exchange_kind_of(const dlb_exchange *exchange); /* never AUTO */
 
-/* The flat arrays, zeroed at first. With shm the parameters are one array for all ranks of a node.
- */
+/* The flat arrays, zeroed at first. With shm a node's ranks have one array of parameters. */
 float *dlb_exchange_parameters(dlb_exchange *exchange);
 float *dlb_exchange_gradients(dlb_exchange *exchange);
 

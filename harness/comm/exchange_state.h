@@ -15,11 +15,15 @@ typedef struct dlb_exchange_funcs {
     const char *name;
     size_t size; /* of its struct */
 
-    /* Sets the division, the arrays and what else there is; all ranks agree on the outcome.
-     * After a failure, close releases what there is. */
+    /*
+     * Sets the division, the arrays and what else there is; all ranks agree on the outcome. After
+     * a failure, close releases what there is.
+     */
     int (*open)(dlb_exchange *exchange, dlb_error *err);
-    /* `whole`: all ranks have come to close it, so that collective calls may be made. Returns
-     * whether MPI will not use the exchange any more. */
+    /*
+     * `whole`: all ranks have come to close it, so that collective calls may be made. Returns
+     * whether MPI will not use the exchange any more.
+     */
     bool (*close)(dlb_exchange *exchange, bool whole);
 
     void (*start)(dlb_exchange *exchange, int bucket);

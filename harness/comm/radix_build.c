@@ -46,8 +46,10 @@ typedef struct transfer {
     bool send;
 } transfer;
 
-/* What is sent of gradients is the others' part, what is received is this member's; of parameters
- * it is the other way round. */
+/*
+ * What is sent of gradients is the others' part, what is received is this member's; of parameters
+ * it is the other way round.
+ */
 static dlb_range range_of(const dlb_radix *radix, const transfer *t)
 {
     dlb_range held = dlb_stages_held(&radix->stages, radix->options.ranges[t->bucket], t->stage);

@@ -26,8 +26,10 @@ static const int64_t look_every_ns = 10 * 1000 * 1000;
 /* A longer time between two looks means that this process was stopped, perhaps with all others. */
 static const int64_t longest_gap_ns = 1000 * 1000 * 1000;
 
-/* How long the others may take to answer an alarm. Of a death people are told soon: a launcher
- * that sees it ends the whole run. */
+/*
+ * How long the others may take to answer an alarm. Of a death people are told soon: a launcher
+ * that sees it ends the whole run.
+ */
 static const int64_t answer_ns = 2000 * 1000 * 1000, answer_to_death_ns = 200 * 1000 * 1000;
 
 int dlb_comm_failure(const dlb_comm *comm, dlb_error *err)
@@ -203,11 +205,15 @@ static void hold_inquest(dlb_comm *comm, int dead)
         break_for_death(comm, dead);
 }
 
-/* Whether another rank has raised the alarm; its message is left where it is. */
+/*
+ * Whether another rank has raised the alarm; its message is left where it is. What a first probe
+ * takes in from outside only a second one finds.
+ */
 static bool hears_alarm(dlb_comm *comm)
 {
     int heard = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, ALARM_TAG, comm->all, &heard, MPI_STATUS_IGNORE);
+    for (int probe = 0; probe < 2 && !heard; probe++)
+        MPI_Iprobe(MPI_ANY_SOURCE, ALARM_TAG, comm->all, &heard, MPI_STATUS_IGNORE);
     return heard;
 }
 
@@ -235,9 +241,11 @@ int dlb_comm_watch(dlb_comm *comm, int64_t since_ns)
 {
     int64_t now = dlb_clock_ns();
     if (look_is_due(comm, since_ns, now) && dlb_comm_lock(comm, NULL) == 0) {
+        /* Those who raised an alarm may have ended since: they are not the ones who died. */
+        bool alarm = hears_alarm(comm);
+        int dead = alarm ? SILENCE : find_dead(comm);
         bool hangs = time_waited(comm, since_ns, now) > comm->hang_s * 1e9 && comm->hang_s > 0;
-        int dead = find_dead(comm);
-        if (dead != SILENCE || hangs || hears_alarm(comm))
+        if (alarm || dead != SILENCE || hangs)
             hold_inquest(comm, dead);
         dlb_comm_unlock(comm);
     }

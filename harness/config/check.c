@@ -155,48 +155,57 @@ static int check_comm(const dlb_workload *w, dlb_error *err)
     return 0;
 }
 
-static int check_batches(const dlb_workload *w, dlb_error *err)
+/* Fewer workers whose shards would hold a batch, as many for every rank; 0 if there are none. */
+static long long fewer_workers(const dlb_workload *w, const char *key, long long images)
 {
-    if (w->drop_last && w->train_images && w->batch > w->train_images)
-        return dlb_fail(err, DLB_BAD_INPUT,
-                        "drop_last = yes leaves nothing to train on: batch = %lld is more than "
-                        "train_images = %lld",
-                        w->batch, w->train_images);
-    return 0;
+    long long fit = images / w->batch;
+    bool spread = w->ranks > 1 && strcmp(key, "workers") == 0;
+    return spread ? fit - fit % w->ranks : fit;
 }
 
-static int refuse_batch(const dlb_workload *w, const char *key, long long workers, dlb_error *err)
+static int refuse_batch(const dlb_workload *w, const char *key, long long workers, long long images,
+                        dlb_error *err)
 {
-    char fewer[64] = "";
-    if (w->batch <= w->train_images)
-        snprintf(fewer, sizeof fewer, ", or %s to %lld", key, w->train_images / w->batch);
+    char or_fewer[64] = "";
+    long long fewer = fewer_workers(w, key, images);
+    if (fewer)
+        snprintf(or_fewer, sizeof or_fewer, ", or %s to %lld", key, fewer);
     return dlb_fail(err, DLB_BAD_INPUT,
                     "batch = %lld is larger than a worker's shard, %lld images of train_images = "
                     "%lld over %s = %lld; lower batch to %lld%s",
-                    w->batch, w->train_images / workers, w->train_images, key, workers,
-                    w->train_images / workers, fewer);
+                    w->batch, images / workers, images, key, workers, images / workers, or_fewer);
 }
 
-/* Of several workers: one alone may ask for more than there is, and gets all of it. */
-static int check_shards(const dlb_workload *w, dlb_error *err)
+/* One worker alone may ask for a larger batch than there is, and gets all of it. */
+int dlb_workload_check_images(const dlb_workload *w, long long images, dlb_error *err)
 {
     const char *key = w->workers ? "workers" : "ranks";
     long long workers = w->workers ? w->workers : w->ranks;
-    if (!w->train_images || workers < 2)
+    if (w->drop_last && w->batch > images)
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "drop_last = yes leaves nothing to train on: batch = %lld is more than "
+                        "train_images = %lld",
+                        w->batch, images);
+    if (workers < 2)
         return 0;
-    if (workers > w->train_images)
+    if (workers > images)
         return dlb_fail(err, DLB_BAD_INPUT,
                         "%s = %lld is more than train_images = %lld, and each worker needs one; "
                         "lower it to %lld at most",
-                        key, workers, w->train_images, w->train_images);
-    return w->batch > w->train_images / workers ? refuse_batch(w, key, workers, err) : 0;
+                        key, workers, images, images);
+    return w->batch > images / workers ? refuse_batch(w, key, workers, images, err) : 0;
+}
+
+static int check_images(const dlb_workload *w, dlb_error *err)
+{
+    return w->train_images ? dlb_workload_check_images(w, w->train_images, err) : 0;
 }
 
 int dlb_workload_check(const dlb_workload *workload, dlb_error *err)
 {
     static int (*const checks[])(const dlb_workload *, dlb_error *) = {
-        check_pool,  check_teams, check_nesterov, check_trust,   check_schedule, check_warmup,
-        check_ranks, check_nodes, check_comm,     check_batches, check_shards,   check_blocktime,
+        check_pool,  check_teams, check_nesterov, check_trust,  check_schedule,  check_warmup,
+        check_ranks, check_nodes, check_comm,     check_images, check_blocktime,
     };
     int status = 0;
     for (size_t i = 0; status == 0 && i < sizeof checks / sizeof *checks; i++)

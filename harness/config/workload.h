@@ -59,4 +59,7 @@ void dlb_workload_get(const dlb_workload *workload, enum dlb_key key, dlb_str *o
  */
 int dlb_workload_check(const dlb_workload *workload, dlb_error *err);
 
+/* Refuse workers and batches that do not fit so many training images. */
+int dlb_workload_check_images(const dlb_workload *workload, long long images, dlb_error *err);
+
 #endif

@@ -80,3 +80,15 @@ int dlb_sockets_spanned(void)
 {
     return dlb_cores_of_process()->sockets;
 }
+
+int dlb_core_of(int cpu)
+{
+    char siblings[256];
+    dlb_cpus core;
+    if (!dlb_sys_line(siblings, sizeof siblings, "",
+                      "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu) ||
+        !dlb_cpus_parse(&core, siblings))
+        return cpu;
+    int lowest = dlb_cpus_next(&core, -1);
+    return lowest < 0 ? cpu : lowest;
+}

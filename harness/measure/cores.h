@@ -29,4 +29,8 @@ int dlb_cores_allowed(void);
 int dlb_sockets_spanned(void);
 const dlb_cores *dlb_cores_of_process(void);
 
+/* The lowest CPU of the core that a CPU of this machine belongs to; itself where that is unknown.
+ */
+int dlb_core_of(int cpu);
+
 #endif

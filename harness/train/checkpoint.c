@@ -14,8 +14,6 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are kept as t
 
 enum { TRAILER = sizeof(uint64_t) }; /* the checksum of all before it */
 
-static const size_t max_bytes = (size_t)4 << 30;
-
 /* What a line holds, by the type of the field that it comes from. A count is never negative. */
 enum kind { COUNT, CHECKSUM, REAL, FLAG, TEXT };
 
@@ -183,9 +181,9 @@ static int add_header(const dlb_checkpoint *c, dlb_str *out, dlb_error *err)
 /* Memory of the final size at once: growing would copy large arrays again and again. */
 static int reserve(dlb_str *bytes, size_t total, dlb_error *err)
 {
-    if (total > max_bytes)
+    if (total > DLB_CHECKPOINT_BYTES_MAX)
         return dlb_fail(err, DLB_FAIL, "a checkpoint of %zu bytes is larger than the limit of %zu",
-                        total, max_bytes);
+                        total, DLB_CHECKPOINT_BYTES_MAX);
     char *memory = dlb_try_alloc(total + 1, 1);
     if (!memory)
         return dlb_fail(err, DLB_FAIL, "not enough memory for a checkpoint of %zu bytes", total);
@@ -448,7 +446,7 @@ int dlb_checkpoint_read(dlb_checkpoint *checkpoint, const char *path, dlb_error 
 {
     *checkpoint = (dlb_checkpoint){0};
     dlb_str bytes = DLB_STR_INIT;
-    int status = dlb_file_read(path, max_bytes, &bytes, err);
+    int status = dlb_file_read(path, DLB_CHECKPOINT_BYTES_MAX, &bytes, err);
     if (status == 0)
         status = dlb_checkpoint_parse(checkpoint, path, bytes.text, bytes.length, err);
     dlb_str_release(&bytes);

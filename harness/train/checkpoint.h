@@ -16,6 +16,8 @@
 #include "train/schedule.h"
 #include "train/session.h"
 
+#define DLB_CHECKPOINT_BYTES_MAX ((size_t)4 << 30)
+
 enum { DLB_CHECKPOINT_ARRAYS = 3 }; /* parameters and at most two of the optimizer's */
 
 /* All pointers are owned: dlb_checkpoint_release. */

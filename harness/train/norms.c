@@ -95,14 +95,14 @@ static float ratio_of(const dlb_norms *n, const dlb_block *block, int tensor,
     return dlb_optimizer_ratio(optimizer, parameters, gradients);
 }
 
-int dlb_norms_agree(dlb_norms *n, dlb_comm *comm, const dlb_optimizer *optimizer, dlb_error *err)
+void dlb_norms_agree(dlb_norms *n, dlb_comm *comm, const dlb_optimizer *optimizer)
 {
     size_t values = n->cell_count * sizeof *n->cells / sizeof(double);
-    int status = dlb_comm_sum(comm, n->cells->parameters, values, err);
-    for (int b = 0; status == 0 && b < dlb_graph_block_count(n->graph); b++)
+    if (dlb_comm_sum(comm, n->cells->parameters, values, NULL) < 0)
+        return;
+    for (int b = 0; b < dlb_graph_block_count(n->graph); b++)
         for (int t = 0; t < TENSORS; t++)
             n->ratios[b][t] = ratio_of(n, dlb_graph_block(n->graph, b), t, optimizer);
-    return status;
 }
 
 /* Padding after the biases goes with them; it is zero and stays so. */

@@ -23,9 +23,11 @@ void dlb_norms_begin(dlb_norms *norms);
 void dlb_norms_measure(dlb_norms *norms, dlb_range range, const float *parameters,
                        const float *gradients);
 
-/* Collective: from what all ranks have measured to each tensor's ratio. */
-int dlb_norms_agree(dlb_norms *norms, dlb_comm *comm, const dlb_optimizer *optimizer,
-                    dlb_error *err);
+/*
+ * Collective: from what all ranks have measured to each tensor's ratio. It fails only by breaking
+ * the comm, which tells of it.
+ */
+void dlb_norms_agree(dlb_norms *norms, dlb_comm *comm, const dlb_optimizer *optimizer);
 
 /* The leading part of a range, which is not empty, that has one ratio. */
 dlb_range dlb_norms_same_ratio(const dlb_norms *norms, dlb_range range, float *ratio);

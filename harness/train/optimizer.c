@@ -22,7 +22,7 @@ typedef struct method {
 
 struct dlb_optimizer {
     const method *method;
-    int kind; /* DLB_optimizer_… */
+    bool clips; /* larc: no rate is larger than lr */
     dlk_kernels kernels;
     float *state[DLB_OPTIMIZER_STATES];
     long long steps;
@@ -98,7 +98,7 @@ static const method methods[] = {
 static void configure(dlb_optimizer *o, const dlb_workload *w)
 {
     float weight_decay = (float)w->weight_decay, epsilon = (float)w->epsilon;
-    o->kind = w->optimizer;
+    o->clips = w->optimizer == DLB_optimizer_larc;
     o->trust = w->trust;
     o->sgd = (dlk_sgd){
         .momentum = (float)w->momentum, .weight_decay = weight_decay, .nesterov = w->nesterov};
@@ -155,18 +155,18 @@ void dlb_optimizer_update(dlb_optimizer *o, size_t state, size_t count, float ra
     o->method->update(o, &alone, &p);
 }
 
-bool dlb_optimizer_has_norms(const dlb_optimizer *o)
+bool dlb_optimizer_needs_norms(const dlb_workload *w)
 {
-    return o->kind == DLB_optimizer_lars || o->kind == DLB_optimizer_larc;
+    return w->optimizer == DLB_optimizer_lars || w->optimizer == DLB_optimizer_larc;
 }
 
 float dlb_optimizer_ratio(const dlb_optimizer *o, double weights_squared, double gradients_squared)
 {
     double w = sqrt(weights_squared), g = sqrt(gradients_squared);
-    if (!dlb_optimizer_has_norms(o) || !(w > 0) || !(g > 0))
+    if (!(w > 0) || !(g > 0))
         return 1;
     double ratio = o->trust * w / (g + (double)o->sgd.weight_decay * w);
-    if (o->kind == DLB_optimizer_larc)
+    if (o->clips)
         ratio = fmin(ratio / o->lr, 1);
     return (float)ratio;
 }

@@ -33,7 +33,7 @@ void dlb_optimizer_update(dlb_optimizer *optimizer, size_t state, size_t count, 
                           const float *gradients, float *parameters);
 
 /* Whether a tensor's ratio is needed before it is updated; and that, from its squared norms. */
-bool dlb_optimizer_has_norms(const dlb_optimizer *optimizer);
+bool dlb_optimizer_needs_norms(const dlb_workload *workload);
 float dlb_optimizer_ratio(const dlb_optimizer *optimizer, double weights_squared,
                           double gradients_squared);
 

@@ -1,5 +1,7 @@
 #include "train/ranks.h"
 
+#include <math.h>
+
 #include "base/mem.h"
 #include "measure/cores.h"
 #include "measure/usage.h"
@@ -9,9 +11,17 @@
 
 typedef struct rank_cores {
     int threads;
-    int allowed; /* by mask and control group */
+    int quota; /* CPUs' worth of time that a control group leaves; 0: no limit */
     dlb_cpus cpus;
 } rank_cores;
+
+static rank_cores own_cores(int threads)
+{
+    const dlb_cores *own = dlb_cores_of_process();
+    return (rank_cores){.threads = threads,
+                        .quota = own->quota.known ? (int)fmax(1, ceil(own->quota.number)) : 0,
+                        .cpus = own->cpus};
+}
 
 static void add_cpus(dlb_cpus *sum, const dlb_cpus *cpus)
 {
@@ -19,35 +29,44 @@ static void add_cpus(dlb_cpus *sum, const dlb_cpus *cpus)
         dlb_cpus_add(sum, cpu);
 }
 
-/* A control group's quota shows in ranks that may use fewer cores than their mask has. */
-static void add_up(dlb_comm *comm, const rank_cores *all, dlb_node_cores *found)
+static dlb_node_cores add_up(const dlb_comm *comm, const rank_cores *all, int node)
 {
+    dlb_node_cores found = {0};
     dlb_cpus together = {0};
     int quota = 0;
-    int node = dlb_comm_place_of(comm, dlb_comm_rank(comm))->node;
-    *found = (dlb_node_cores){0};
     for (int r = 0; r < dlb_comm_size(comm); r++) {
-        if (dlb_comm_place_of(comm, r)->node != node)
+        const dlb_comm_place *place = dlb_comm_place_of(comm, r);
+        if (place->node != node)
             continue;
-        found->ranks++;
-        found->threads += all[r].threads;
+        snprintf(found.host, sizeof found.host, "%s", place->host);
+        found.ranks++;
+        found.threads += all[r].threads;
         add_cpus(&together, &all[r].cpus);
-        if (all[r].allowed < dlb_cpus_count(&all[r].cpus))
-            quota = all[r].allowed;
+        quota = all[r].quota ? all[r].quota : quota;
     }
-    found->cores = dlb_cpus_count(&together);
-    if (quota && quota < found->cores)
-        found->cores = quota;
+    int cpus = dlb_cpus_count(&together);
+    found.cpus = quota && quota < cpus ? quota : cpus;
+    return found;
 }
 
-int dlb_ranks_cores(dlb_comm *comm, int threads, dlb_node_cores *found, dlb_error *err)
+static bool is_more_crowded(const dlb_node_cores *a, const dlb_node_cores *b)
 {
-    const dlb_cores *own = dlb_cores_of_process();
-    rank_cores mine = {.threads = threads, .allowed = own->allowed, .cpus = own->cpus};
+    return (long)a->threads * b->cpus > (long)b->threads * a->cpus;
+}
+
+int dlb_ranks_cores(dlb_comm *comm, int threads, dlb_node_cores *own, dlb_node_cores *crowded,
+                    dlb_error *err)
+{
+    rank_cores mine = own_cores(threads);
     rank_cores *all = dlb_alloc((size_t)dlb_comm_size(comm), sizeof *all);
     int status = dlb_comm_allgather(comm, &mine, sizeof mine, all, err);
-    if (status == 0)
-        add_up(comm, all, found);
+    for (int node = 0; status == 0 && node < dlb_comm_nodes(comm); node++) {
+        dlb_node_cores found = add_up(comm, all, node);
+        if (node == 0 || is_more_crowded(&found, crowded))
+            *crowded = found;
+        if (node == dlb_comm_place_of(comm, dlb_comm_rank(comm))->node)
+            *own = found;
+    }
     free(all);
     return status;
 }
@@ -129,23 +148,61 @@ static int gather_records(dlb_session *s, dlb_rank_reports *all, dlb_error *err)
 {
     char *bytes = NULL;
     int status =
-        dlb_comm_allgather_any(s->comm, s->records, (size_t)s->record_count * sizeof *s->records,
-                               &bytes, &all->record_starts, err);
+        dlb_comm_gather_any(s->comm, s->records, (size_t)s->record_count * sizeof *s->records,
+                            &bytes, &all->record_starts, err);
     all->records = (dlb_step_record *)bytes;
     for (int r = 0; status == 0 && r <= all->ranks; r++)
         all->record_starts[r] /= sizeof *s->records;
     return status;
 }
 
-/* ---- Ranks that share a CPU ---- */
+/* ---- Notes of all ranks ---- */
 
-/* The CPU that each thread of each rank is at home on, -1 if on none. */
+static bool has_line(const char *text, const char *end, const char *line, size_t length)
+{
+    for (; text < end; text += strcspn(text, "\n") + 1)
+        if (strcspn(text, "\n") == length && memcmp(text, line, length) == 0)
+            return true;
+    return false;
+}
+
+/* What other ranks have to say that rank 0 has not said. */
+static void add_notes(const char *notes, const size_t *starts, int ranks, dlb_str *text)
+{
+    for (int r = 1; r < ranks; r++)
+        for (size_t at = starts[r], length; at < starts[r + 1]; at += length + 1) {
+            length = strcspn(notes + at, "\n");
+            if (!has_line(notes, notes + starts[1], notes + at, length))
+                dlb_str_addf(text, "rank %d: %.*s\n", r, (int)length, notes + at);
+        }
+}
+
+static int gather_notes(dlb_session *s, dlb_str *text, dlb_error *err)
+{
+    dlb_str mine = DLB_STR_INIT;
+    char *notes = NULL;
+    size_t *starts = NULL;
+    dlb_str_add(&mine, "");
+    for (size_t i = 0; i < s->notes.count; i++)
+        dlb_str_addf(&mine, "%s\n", s->notes.texts[i]);
+    int status = dlb_comm_allgather_any(s->comm, mine.text, mine.length, &notes, &starts, err);
+    if (status == 0)
+        add_notes(notes, starts, dlb_comm_size(s->comm), text);
+    free(starts);
+    free(notes);
+    dlb_str_release(&mine);
+    return status;
+}
+
+/* The core that each thread of each rank is at home on, -1 if on none. */
 static int gather_homes(dlb_session *s, char **homes, size_t **starts, dlb_error *err)
 {
     int threads = s->threads.intra_op;
     int *mine = dlb_alloc((size_t)threads, sizeof *mine);
-    for (int t = 0; t < threads; t++)
-        mine[t] = dlb_placement_home(s->placement, t);
+    for (int t = 0; t < threads; t++) {
+        int cpu = dlb_placement_home(s->placement, t);
+        mine[t] = cpu < 0 ? cpu : dlb_core_of(cpu);
+    }
     int status =
         dlb_comm_allgather_any(s->comm, mine, (size_t)threads * sizeof *mine, homes, starts, err);
     free(mine);
@@ -170,25 +227,33 @@ static void tell_sharing(const dlb_rank_reports *all, const int *homes, const si
                 continue;
             size_t at = starts[a] / sizeof *homes, bt = starts[b] / sizeof *homes;
             size_t at_end = starts[a + 1] / sizeof *homes, bt_end = starts[b + 1] / sizeof *homes;
-            int cpu = common_home(homes + at, at_end - at, homes + bt, bt_end - bt);
-            if (cpu >= 0)
-                dlb_str_addf(text, "ranks %d and %d ran on the same CPU, %d of %s\n", a, b, cpu,
-                             all->reports[a].host);
+            int core = common_home(homes + at, at_end - at, homes + bt, bt_end - bt);
+            if (core >= 0)
+                dlb_str_addf(text, "ranks %d and %d ran on the same core, that of CPU %d of %s\n",
+                             a, b, core, all->reports[a].host);
         }
 }
 
-static int find_sharing(dlb_session *s, dlb_rank_reports *all, dlb_error *err)
+static int find_sharing(dlb_session *s, const dlb_rank_reports *all, dlb_str *text, dlb_error *err)
 {
     char *homes = NULL;
     size_t *starts = NULL;
     int status = gather_homes(s, &homes, &starts, err);
-    dlb_str text = DLB_STR_INIT;
-    dlb_str_add(&text, "");
     if (status == 0)
-        tell_sharing(all, (const int *)homes, starts, &text);
-    all->sharing = text.text;
+        tell_sharing(all, (const int *)homes, starts, text);
     free(starts);
     free(homes);
+    return status;
+}
+
+static int collect_notes(dlb_session *s, dlb_rank_reports *all, dlb_error *err)
+{
+    dlb_str text = DLB_STR_INIT;
+    dlb_str_add(&text, "");
+    int status = gather_notes(s, &text, err);
+    if (status == 0)
+        status = find_sharing(s, all, &text, err);
+    all->notes = text.text;
     return status;
 }
 
@@ -205,7 +270,7 @@ int dlb_session_reports(dlb_session *s, dlb_rank_reports *all, dlb_error *err)
     if (status == 0)
         status = gather_records(s, all, err);
     if (status == 0)
-        status = find_sharing(s, all, err);
+        status = collect_notes(s, all, err);
     if (status < 0)
         dlb_rank_reports_release(all);
     return status;
@@ -215,7 +280,7 @@ void dlb_rank_reports_release(dlb_rank_reports *all)
 {
     free(all->records);
     free(all->record_starts);
-    free(all->sharing);
+    free(all->notes);
     free(all->placement);
     free(all->counters);
     free(all->reports);

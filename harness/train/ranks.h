@@ -5,14 +5,20 @@
 #include "measure/cpus.h"
 #include "train/session.h"
 
-/* The cores of a node, and what its ranks want of them. */
+/* What the ranks of a node have together. */
 typedef struct dlb_node_cores {
-    int ranks, threads; /* on the calling rank's node */
-    int cores;          /* that they may use together */
+    char host[DLB_HOST_NAME];
+    int ranks;
+    int threads; /* that they want to run */
+    int cpus;    /* that they may use: by their masks, and by the quota of a control group */
 } dlb_node_cores;
 
-/* Collective. `threads` are those of the calling rank. */
-int dlb_ranks_cores(dlb_comm *comm, int threads, dlb_node_cores *found, dlb_error *err);
+/*
+ * Collective. `threads` are those of the calling rank; 0: not known yet. *own is the caller's node,
+ * *crowded the one with most threads a CPU.
+ */
+int dlb_ranks_cores(dlb_comm *comm, int threads, dlb_node_cores *own, dlb_node_cores *crowded,
+                    dlb_error *err);
 
 /* One rank at the end of its training. */
 typedef struct dlb_rank_report {
@@ -42,8 +48,10 @@ typedef struct dlb_rank_reports {
     size_t counter_count;
     dlb_rank_report *reports;   /* [ranks] */
     dlb_rank_counter *counters; /* [ranks][counter_count] */
-    char *placement;            /* a line a thread of every rank: "rank 1 on vm, thread 0: …" */
-    char *sharing; /* a line for each pair of ranks whose threads share a CPU; "" if none do */
+    char *placement;            /* a line a thread of every rank: "rank 1 on vm, 0: …" */
+    char *notes;                /* a line for each note of a rank that rank 0 does not have, and
+                                   for each pair of ranks whose threads share a core */
+    /* Rank 0 only. */
     size_t *record_starts;    /* [ranks + 1] */
     dlb_step_record *records; /* of rank r: record_starts[r] … record_starts[r + 1] */
 } dlb_rank_reports;

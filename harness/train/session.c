@@ -8,7 +8,7 @@
 #include "train/session_state.h"
 
 /* Often enough that no turn of an energy meter is missed, seldom enough to cost nothing. */
-enum { STEPS_PER_POLL = 32 };
+enum { BATCHES_PER_POLL = 32 };
 
 /* ---- The window of measurement ---- */
 
@@ -144,10 +144,9 @@ static void add_times(dlb_session *s, dlb_step_record *record)
     dlb_updates_times times = dlb_updates_take_times(s->updates);
     dlb_exchange_bytes bytes = dlb_exchange_take_bytes(s->exchange);
     double forward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_FORWARD);
-    double backward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_BACKWARD) -
-                        times.between_exposed_s - times.between_update_s;
-    double update_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_UPDATE) + times.between_update_s -
-                      (times.exposed_s - times.between_exposed_s) - times.wait_s;
+    double backward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_BACKWARD) - times.between_s;
+    double update_s =
+        dlb_graph_take_busy_s(s->graph, DLB_PHASE_UPDATE) - times.within_s + times.between_update_s;
     e->forward_s += forward_s;
     e->backward_s += backward_s;
     e->update_s += update_s;
@@ -190,7 +189,7 @@ static int train_step(dlb_session *s, dlb_error *err)
         return DLB_FAIL;
     add_arrivals(s, arrivals, images);
     s->step++;
-    if (++s->steps % STEPS_PER_POLL == 0)
+    if (++s->steps * s->own_workers % BATCHES_PER_POLL < s->own_workers)
         dlb_energy_poll(s->energy);
     add_times(s, &record);
     add_seconds(s, dlb_clock_s() - start, &record);

@@ -46,19 +46,25 @@ static int check_fit(const dlb_session *s, dlb_error *err)
 /* ---- Workers ---- */
 
 /* DLBENCH_NODE_RANKS divides a host into nodes of that many ranks, to try out several nodes. */
-static int pretended_node_ranks(void)
+static int pretended_node_ranks(int *node_ranks, dlb_error *err)
 {
     const char *text = getenv("DLBENCH_NODE_RANKS");
-    long long ranks;
-    return text && dlb_parse_int(text, &ranks) && ranks > 0 && ranks < INT_MAX ? (int)ranks : 0;
+    long long ranks = 0;
+    if (text && *text && (!dlb_parse_int(text, &ranks) || ranks < 1 || ranks > INT_MAX))
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "DLBENCH_NODE_RANKS = '%.80s' in the environment is not a number of ranks",
+                        text);
+    *node_ranks = (int)ranks;
+    return 0;
 }
 
 static int connect_ranks(dlb_session *s, dlb_error *err)
 {
     dlb_comm_options options = {.ranks = (int)s->workload.ranks,
                                 .hang_s = (double)s->workload.hang_timeout,
-                                .node_ranks = pretended_node_ranks(),
                                 .many_threads = true};
+    if (pretended_node_ranks(&options.node_ranks, err) < 0)
+        return DLB_BAD_INPUT;
     return dlb_comm_create(&s->comm, &options, err);
 }
 
@@ -72,28 +78,6 @@ static int resolve_workers(dlb_session *s, dlb_error *err)
     s->workers = (int)w->workers;
     s->own_workers = s->workers / (int)w->ranks;
     return dlb_workload_check(w, err);
-}
-
-static int check_shards(const dlb_session *s, dlb_error *err)
-{
-    int images = s->data.train.count, shard = images / s->workers;
-    if (shard == 0)
-        return dlb_fail(err, DLB_BAD_INPUT,
-                        "workers = %d are more than the %d training images; at most one worker an "
-                        "image fits",
-                        s->workers, images);
-    if (s->workload.drop_last && s->workload.batch > shard && s->workers == 1)
-        return dlb_fail(err, DLB_BAD_INPUT,
-                        "drop_last with batch = %lld leaves nothing of %d training images; take a "
-                        "smaller batch",
-                        s->workload.batch, images);
-    if (s->workload.batch > shard && s->workers > 1)
-        return dlb_fail(err, DLB_BAD_INPUT,
-                        "batch = %lld is larger than a worker's shard of %d of %d images; batch = "
-                        "%d or workers = %lld would fit",
-                        s->workload.batch, shard, images, shard,
-                        images / s->workload.batch ? images / s->workload.batch : 1);
-    return 0;
 }
 
 /* The user's own choice of OpenBLAS kernels overrules `isa`, so it belongs beside the result. */
@@ -121,7 +105,9 @@ static int load_data(dlb_session *s, dlb_error *err)
     int status = dlb_data_load(&s->data, &source, err);
     if (status == 0)
         status = check_fit(s, err);
-    return status < 0 ? status : check_shards(s, err);
+    if (status == 0)
+        status = dlb_workload_check_images(&s->workload, s->data.train.count, err);
+    return status;
 }
 
 static dlb_shuffle chosen_shuffle(const dlb_workload *w)
@@ -195,11 +181,15 @@ static int create_pool(dlb_session *s, dlb_error *err)
     return dlb_pool_create(&s->pool, &options, err);
 }
 
-/* What the buffers of the graph may take: all that is free, less what else a parameter needs. */
+/*
+ * What the buffers of the graph may take: this rank's share of all that is free, less what else a
+ * parameter needs: itself, gradients, what messages are received into, the optimizer's state.
+ */
 static size_t memory_for_graph(const dlb_session *s)
 {
-    size_t available = dlb_memory_free(), parameters = (size_t)dlb_model_parameters(&s->model);
-    size_t arrays = 1 + (size_t)dlb_accumulator_slots(s->own_workers);
+    size_t available = dlb_memory_free() / (size_t)dlb_comm_local_size(s->comm);
+    size_t parameters = (size_t)dlb_model_parameters(&s->model);
+    size_t arrays = 2 + (size_t)dlb_accumulator_slots(s->own_workers);
     size_t others =
         dlb_optimizer_bytes(&s->workload, parameters) + arrays * parameters * sizeof(float);
     if (available == 0)
@@ -219,8 +209,7 @@ static int create_graph(dlb_session *s, dlb_error *err)
 
 static dlb_fusion chosen_fusion(const dlb_session *s)
 {
-    int optimizer = s->workload.optimizer;
-    if (optimizer == DLB_optimizer_lars || optimizer == DLB_optimizer_larc)
+    if (dlb_optimizer_needs_norms(&s->workload))
         return DLB_FUSE_ALL; /* all norms come before any update */
     return dlb_comm_size(s->comm) == 1 ? DLB_FUSE_NONE : DLB_FUSE_TO_LIMIT;
 }
@@ -266,6 +255,7 @@ static int create_updates(dlb_session *s, dlb_error *err)
                                    .accumulator = s->accumulator,
                                    .workers = s->own_workers,
                                    .optimizer = s->optimizer,
+                                   .norms = dlb_optimizer_needs_norms(&s->workload),
                                    .piece = floats_of_kb(s->workload.comm_piece_kb),
                                    .threads = s->threads.intra_op};
     s->updates = dlb_updates_create(&options);
@@ -310,17 +300,31 @@ static int create_measures(dlb_session *s, dlb_error *err)
 
 /* ---- Together ---- */
 
-/* Several ranks of a node count their threads together. */
+/*
+ * Threads that are left to us: a rank alone takes all that it may use (train/threads.h), several
+ * ranks of a node divide what they may use together.
+ */
+static int divide_cores(dlb_session *s, dlb_error *err)
+{
+    dlb_node_cores own, crowded;
+    const char *given = getenv("OMP_NUM_THREADS");
+    int status = dlb_ranks_cores(s->comm, 0, &own, &crowded, err);
+    if (status == 0 && own.ranks > 1 && s->workload.threads == 0 && !(given && *given))
+        s->workload.threads = own.cpus > own.ranks ? own.cpus / own.ranks : 1;
+    return status;
+}
+
+/* Ranks of a node count their threads together. */
 static int check_cores(dlb_session *s, dlb_error *err)
 {
-    dlb_node_cores node;
-    int status = dlb_ranks_cores(s->comm, s->threads.intra_op, &node, err);
+    dlb_node_cores own, crowded;
+    int status = dlb_ranks_cores(s->comm, s->threads.intra_op, &own, &crowded, err);
     if (status < 0 || dlb_comm_size(s->comm) == 1)
         return status;
-    s->threads.oversubscribed = node.threads > node.cores;
+    s->threads.oversubscribed = crowded.threads > crowded.cpus;
     if (s->threads.oversubscribed)
-        dlb_notes_add(&s->notes, "%d ranks with %d threads share %d core%s of a node", node.ranks,
-                      node.threads, node.cores, node.cores == 1 ? "" : "s");
+        dlb_notes_add(&s->notes, "%d ranks with %d threads share %d CPU%s of %s", crowded.ranks,
+                      crowded.threads, crowded.cpus, crowded.cpus == 1 ? "" : "s", crowded.host);
     return 0;
 }
 
@@ -360,6 +364,8 @@ static int build_rest(dlb_session *s, dlb_error *err)
 static int build(dlb_session *s, const dlb_workload *given, dlb_error *err)
 {
     int status = connect_ranks(s, err);
+    if (status == 0)
+        status = divide_cores(s, err);
     if (status == 0)
         status = dlb_comm_agree(s->comm, build_own(s, err), err);
     if (status == 0)

@@ -3,15 +3,14 @@
 #include "train/checkpoint.h"
 #include "train/session_state.h"
 
-static const size_t max_bytes = (size_t)4 << 30;
-
 /* What must be the same for times of two parts of a training to be added up. */
 static void describe_setting(const dlb_session *s, char *text, size_t size)
 {
-    snprintf(text, size, "%d ranks x %d threads in %d teams on %s, %s %s, %s",
+    snprintf(text, size, "%d ranks x %d threads in %d teams on %d nodes from %s, %s %s, %s",
              dlb_comm_size(s->comm), s->threads.intra_op, s->threads.inter_op,
-             dlb_comm_place_of(s->comm, 0)->host, dlk_family_name(s->kernels.family),
-             dlk_isa_name(s->kernels.isa), dlb_session_comm_kind(s));
+             dlb_comm_nodes(s->comm), dlb_comm_place_of(s->comm, 0)->host,
+             dlk_family_name(s->kernels.family), dlk_isa_name(s->kernels.isa),
+             dlb_session_comm_kind(s));
 }
 
 /* ---- Writing ---- */
@@ -21,8 +20,12 @@ static int take_arrays(dlb_session *s, dlb_checkpoint *c, dlb_error *err)
     int status = 0;
     c->count = dlb_graph_size(s->graph);
     c->array_count = 1 + dlb_optimizer_states(s->optimizer);
-    for (int i = 0; i < c->array_count; i++)
-        c->arrays[i] = dlb_alloc(c->count, sizeof(float));
+    for (int i = 0; status == 0 && i < c->array_count; i++)
+        if (!(c->arrays[i] = dlb_try_alloc(c->count, sizeof(float))))
+            status = dlb_fail(err, DLB_FAIL, "not enough memory for a checkpoint");
+    status = dlb_comm_agree(s->comm, status, err);
+    if (status < 0)
+        return status;
     memcpy(c->arrays[0], dlb_graph_parameters(s->graph), c->count * sizeof(float));
     for (int i = 1; status == 0 && i < c->array_count; i++)
         status = dlb_updates_collect_state(s->updates, i - 1, c->arrays[i], err);
@@ -72,7 +75,7 @@ static int read_on_first(dlb_session *s, const char *path, dlb_str *bytes, dlb_e
 {
     int status = 0;
     if (dlb_comm_rank(s->comm) == 0)
-        status = dlb_file_read(path, max_bytes, bytes, err);
+        status = dlb_file_read(path, DLB_CHECKPOINT_BYTES_MAX, bytes, err);
     return dlb_comm_agree(s->comm, status, err);
 }
 
@@ -86,16 +89,30 @@ static int spread_bytes(dlb_session *s, const char *path, dlb_str *bytes, dlb_er
     if (status < 0)
         return status;
     if (dlb_comm_rank(s->comm) != 0) {
-        bytes->text = dlb_alloc(length + 1, 1);
+        bytes->text = dlb_try_alloc(length + 1, 1);
         bytes->length = length;
         bytes->capacity = length + 1;
+        if (!bytes->text)
+            status = dlb_fail(err, DLB_FAIL, "not enough memory for the checkpoint %s", path);
     }
-    return dlb_comm_broadcast(s->comm, bytes->text, length, err);
+    status = dlb_comm_agree(s->comm, status, err);
+    return status < 0 ? status : dlb_comm_broadcast(s->comm, bytes->text, length, err);
 }
 
-static int check_arrays(const dlb_session *s, const dlb_checkpoint *c, const char *path,
-                        dlb_error *err)
+static int check_fit(const dlb_session *s, const dlb_checkpoint *c, const char *path,
+                     dlb_error *err)
 {
+    if (s->steps > 0)
+        return dlb_fail(err, DLB_BAD_INPUT, "%s: a training that has begun cannot go on from it",
+                        path);
+    if (dlb_checkpoint_fits(c, &s->workload, s->data.checksum, path, err) < 0)
+        return DLB_BAD_INPUT;
+    if (c->epoch_count + (c->step > 0) > s->workload.epochs)
+        return dlb_fail(
+            err, DLB_BAD_INPUT,
+            "%s: has come to epoch %d already, which is more than epochs = %lld; ask for "
+            "more",
+            path, c->epoch_count + (c->step > 0), s->workload.epochs);
     if (c->count == dlb_graph_size(s->graph) &&
         c->array_count == 1 + dlb_optimizer_states(s->optimizer) &&
         c->step < dlb_session_steps_per_epoch(s))
@@ -157,13 +174,13 @@ int dlb_session_resume(dlb_session *s, const char *path, dlb_error *err)
     if (status == 0)
         status = dlb_checkpoint_parse(&c, path, bytes.text, bytes.length, err);
     dlb_str_release(&bytes);
-    if (status < 0)
-        return status;
-    status = dlb_checkpoint_fits(&c, &s->workload, s->data.checksum, path, err);
-    if (status == 0)
-        status = check_arrays(s, &c, path, err);
+    bool parsed = status == 0;
+    if (parsed)
+        status = check_fit(s, &c, path, err);
+    status = dlb_comm_agree(s->comm, status, err);
     if (status == 0)
         status = go_on(s, &c, path, err);
-    dlb_checkpoint_release(&c);
+    if (parsed)
+        dlb_checkpoint_release(&c);
     return status;
 }

@@ -38,21 +38,18 @@ struct dlb_updates {
     bool alone;
     bucket *buckets;
     group *groups;
-    dlb_norms *norms;              /* NULL for optimizers without */
-    int start_order, finish_order; /* operands: groups keep their order */
+    dlb_norms *norms; /* NULL for optimizers without */
+    int order;        /* an operand: groups are started, then ended, in order */
 
     dlb_own_step mine;
     double *losses;     /* a worker of this rank */
     atomic_int started; /* groups */
-    bool has_arrived;
     int64_t first_start_ns;
-    int status; /* of agreeing on norms */
-    dlb_error err;
 
     pthread_mutex_t lock; /* of the stages and the times */
     atomic_bool finishing;
     _Atomic int64_t next_between_ns;
-    _Atomic int64_t sum_ns, update_ns; /* of all threads, not yet in `times` */
+    _Atomic int64_t update_ns; /* of all threads, not yet in `times` */
     dlb_updates_times times;
 };
 
@@ -127,15 +124,13 @@ static void run_piece(void *arg, int task, int thread)
     const piece_job *job = arg;
     dlb_updates *u = job->updates;
     dlb_range piece = piece_at(u, job->bucket, task);
-    int64_t start = dlb_clock_ns();
     if (job->sum)
         sum_piece(u, job->bucket, piece);
-    int64_t summed = dlb_clock_ns();
-    if (job->update)
-        update_piece(u, job->bucket, piece);
-    if (!u->alone)
-        atomic_fetch_add_explicit(&u->sum_ns, summed - start, memory_order_relaxed);
-    atomic_fetch_add_explicit(&u->update_ns, dlb_clock_ns() - summed, memory_order_relaxed);
+    if (!job->update)
+        return;
+    int64_t start = dlb_clock_ns();
+    update_piece(u, job->bucket, piece);
+    atomic_fetch_add_explicit(&u->update_ns, dlb_clock_ns() - start, memory_order_relaxed);
 }
 
 /* ---- Buckets, stage by stage ---- */
@@ -180,7 +175,6 @@ static void tell_arrival(dlb_updates *u)
         arrival.correct += u->mine.results[i].correct;
     }
     arrival.loss_sum = dlk_tree_sum_of(u->options.workers, u->losses);
-    u->has_arrived = true;
     dlb_exchange_arrive(u->options.exchange, &arrival);
 }
 
@@ -198,11 +192,17 @@ static void start_group(dlb_updates *u, const dlb_group *plan)
     pthread_mutex_unlock(&u->lock);
 }
 
-/* ---- Waiting ---- */
+/* ---- Where the time goes ---- */
 
-static double share_of_pool(const dlb_updates *u, const dlk_team *team)
+/* Thread-seconds as seconds of the pool, which begin anew. */
+static double take(_Atomic int64_t *ns, const dlb_updates *u)
 {
-    return (double)team->size / u->options.threads;
+    return 1e-9 * (double)atomic_exchange(ns, 0) / u->options.threads;
+}
+
+static double seconds_of_pool(const dlb_updates *u, const dlk_team *team, int64_t since_ns)
+{
+    return 1e-9 * (double)(dlb_clock_ns() - since_ns) * team->size / u->options.threads;
 }
 
 /* Nothing can be done but wait: for ranks that have not come, or for messages. */
@@ -210,12 +210,21 @@ static void wait_a_little(dlb_updates *u, const dlk_team *team, int64_t since_ns
 {
     dlb_exchange *x = u->options.exchange;
     int64_t start = dlb_clock_ns();
-    pthread_mutex_lock(&u->lock);
-    bool all_came = u->has_arrived && dlb_exchange_arrivals(x) != NULL;
-    pthread_mutex_unlock(&u->lock);
+    bool all_came = dlb_exchange_arrivals(x) != NULL;
     dlb_exchange_pause(x, since_ns);
-    double seconds = 1e-9 * (double)(dlb_clock_ns() - start) * share_of_pool(u, team);
-    add_time(u, all_came ? &u->times.exposed_s : &u->times.wait_s, seconds);
+    if (!all_came)
+        add_time(u, &u->times.wait_s, seconds_of_pool(u, team, start));
+}
+
+/* An operation of ours has ended: what was neither updating nor waiting for ranks was exchange. */
+static void account(dlb_updates *u, const dlk_team *team, int64_t since_ns, double waited_s)
+{
+    double update_s = take(&u->update_ns, u);
+    if (u->alone)
+        return;
+    double exposed_s = seconds_of_pool(u, team, since_ns) - waited_s - update_s;
+    add_time(u, &u->times.exposed_s, exposed_s);
+    add_time(u, &u->times.within_s, exposed_s + waited_s);
 }
 
 /* ---- The end of a group ---- */
@@ -261,7 +270,7 @@ static void finish_with_norms(dlb_updates *u, const dlb_group *plan, dlk_team *t
         dlk_parallel(team, pieces_of(u, job.bucket), run_piece, &job);
         since = dlb_clock_ns();
     }
-    u->status = dlb_norms_agree(u->norms, u->options.comm, u->options.optimizer, &u->err);
+    dlb_norms_agree(u->norms, u->options.comm, u->options.optimizer);
     for (int i = plan->first_bucket; i < plan->end_bucket; i++) {
         piece_job job = {u, i, false, true};
         dlk_parallel(team, pieces_of(u, i), run_piece, &job);
@@ -270,17 +279,13 @@ static void finish_with_norms(dlb_updates *u, const dlb_group *plan, dlk_team *t
     finish_buckets(u, plan, team);
 }
 
-/* Thread-seconds as seconds of the pool, which begin anew. */
-static double take(_Atomic int64_t *ns, const dlb_updates *u)
-{
-    return 1e-9 * (double)atomic_exchange(ns, 0) / u->options.threads;
-}
-
 static void run_finish(void *self, void *context, dlk_team *team)
 {
     (void)context;
     group *g = self;
     dlb_updates *u = g->updates;
+    int64_t start = dlb_clock_ns();
+    double waited_before = u->times.wait_s;
     if (!joins(u))
         start_group(u, g->plan);
     atomic_store(&u->finishing, true);
@@ -288,18 +293,23 @@ static void run_finish(void *self, void *context, dlk_team *team)
         finish_with_norms(u, g->plan, team);
     else
         finish_buckets(u, g->plan, team);
-    add_time(u, &u->times.exposed_s, take(&u->sum_ns, u));
-    take(&u->update_ns, u); /* the operation's own time */
+    account(u, team, start, u->times.wait_s - waited_before);
     atomic_store(&u->finishing, false);
 }
 
 static void run_join(void *self, void *context, dlk_team *team)
 {
     (void)context;
-    (void)team;
     group *g = self;
-    if (++g->joined == g->plan->end_block - g->plan->first_block)
-        start_group(g->updates, g->plan);
+    int64_t start = dlb_clock_ns();
+    if (++g->joined < g->plan->end_block - g->plan->first_block)
+        return;
+    start_group(g->updates, g->plan);
+    if (!g->updates->alone) {
+        double seconds = seconds_of_pool(g->updates, team, start);
+        add_time(g->updates, &g->updates->times.exposed_s, seconds);
+        add_time(g->updates, &g->updates->times.within_s, seconds);
+    }
 }
 
 /* ---- Between the tasks of other operations ---- */
@@ -321,9 +331,8 @@ static void advance_between(dlb_updates *u)
             update_between(u, i);
     double update_s = take(&u->update_ns, u);
     double all_s = 1e-9 * (double)(dlb_clock_ns() - start) / u->options.threads;
-    take(&u->sum_ns, u);
     add_time(u, &u->times.between_update_s, update_s);
-    add_time(u, &u->times.between_exposed_s, all_s - update_s);
+    add_time(u, &u->times.between_s, all_s);
     add_time(u, &u->times.exposed_s, all_s - update_s);
 }
 
@@ -360,7 +369,7 @@ static void add_join(dlb_updates *u, dlb_program *program, const dlb_block *bloc
     op.reads[op.read_count++] = block->gradient_buffer;
     writes(&op, block->parameter_buffer);
     writes(&op, g->operand);
-    writes(&op, u->start_order);
+    writes(&op, u->order);
     dlb_program_add(program, &op);
 }
 
@@ -369,8 +378,8 @@ static void add_finish(dlb_updates *u, dlb_program *program, group *g)
     const dlb_block *block = dlb_graph_block(u->options.graph, g->plan->first_block);
     dlb_op op = make_op(block->layer->name, "update", run_finish, g);
     writes(&op, g->operand);
-    if (joins(u)) {
-        writes(&op, u->finish_order);
+    if (joins(u)) { /* one after the other, when all are started */
+        writes(&op, u->order);
     } else {
         op.reads[op.read_count++] = block->gradient_buffer;
         writes(&op, block->parameter_buffer);
@@ -427,7 +436,7 @@ dlb_updates *dlb_updates_create(const dlb_updates_options *options)
     u->options = *options;
     u->options.piece = whole_cells(options->piece);
     u->alone = dlb_comm_size(options->comm) == 1;
-    if (dlb_optimizer_has_norms(options->optimizer))
+    if (options->norms)
         u->norms = dlb_norms_create(options->graph);
     u->losses = dlb_alloc((size_t)options->workers, sizeof *u->losses);
     u->buckets = dlb_alloc((size_t)plan->bucket_count, sizeof *u->buckets);
@@ -437,8 +446,7 @@ dlb_updates *dlb_updates_create(const dlb_updates_options *options)
         u->groups[i] = (group){.updates = u,
                                .plan = &plan->groups[i],
                                .operand = dlb_graph_new_operand(options->graph)};
-    u->start_order = dlb_graph_new_operand(options->graph);
-    u->finish_order = dlb_graph_new_operand(options->graph);
+    u->order = dlb_graph_new_operand(options->graph);
     pthread_mutex_init(&u->lock, NULL);
     return u;
 }
@@ -467,7 +475,6 @@ void dlb_updates_begin_step(dlb_updates *u, double lr, const dlb_own_step *mine)
     for (int i = 0; i < u->options.buckets->group_count; i++)
         u->groups[i].joined = 0;
     u->mine = *mine;
-    u->has_arrived = false;
     atomic_store(&u->started, 0);
     atomic_store(&u->next_between_ns, 0);
 }
@@ -480,11 +487,9 @@ int dlb_updates_end_step(dlb_updates *u, const dlb_arrival **everyones, dlb_erro
     while (!(*everyones = dlb_exchange_arrivals(u->options.exchange)) &&
            dlb_exchange_check(u->options.exchange, err) == 0)
         dlb_exchange_pause(u->options.exchange, since);
+    if (!u->alone)
+        u->times.exposed_s += 1e-9 * (double)(dlb_clock_ns() - since);
     atomic_store(&u->started, 0);
-    if (u->status < 0) {
-        *err = u->err;
-        return u->status;
-    }
     return dlb_exchange_check(u->options.exchange, err);
 }
 

@@ -29,6 +29,7 @@ typedef struct dlb_updates_options {
     dlb_accumulator *accumulator;
     int workers;              /* of this rank */
     dlb_optimizer *optimizer; /* with a state of dlb_updates_slices floats */
+    bool norms;               /* which it needs */
     size_t piece;             /* floats that are summed and updated at a time */
     int threads;              /* of the pool */
 } dlb_updates_options;
@@ -38,8 +39,9 @@ typedef struct dlb_updates_times {
     double comm_s;    /* some exchange was under way */
     double exposed_s; /* summing, moving messages, or waiting for them when all ranks had come */
     double wait_s;    /* waiting for ranks that had not come */
-    /* Of it, and of updates: between the tasks of other operations. */
-    double between_exposed_s, between_update_s;
+    double within_s;  /* of the last two: within the operations that were added */
+    /* All that was done between the tasks of other operations, and of it updates. */
+    double between_s, between_update_s;
 } dlb_updates_times;
 
 /* Floats of the slices that this rank updates. */

@@ -8,26 +8,26 @@ short=(train --model horovod_cnn --data synthetic --train-images 1000 --test-ima
     --threads 1 --kmp-blocktime 0 --quiet)
 host=$(hostname)
 
-# The processes that mpirun started for the training below, which is known by its seed.
+# ranks [RANK]: the processes that mpirun started for the training below, which is known by its seed.
 ranks() {
     local process
     for process in /proc/[0-9]*; do
         tr '\0' ' ' 2>/dev/null <"$process/cmdline" | grep -q ' --seed 4711 ' || continue
-        tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -q '^OMPI_COMM_WORLD_RANK=[12]$' || continue
+        tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -q "^OMPI_COMM_WORLD_RANK=${1:-[0-9]*}\$" || continue
         basename "$process"
     done
 }
 
-# in_rank SIGNAL COMM: sends the signal to one rank of a long training that has begun, and waits for
+# in_rank SIGNAL COMM RANK: sends the signal to that rank of a long training that has begun, and waits for
 # its end; sets status and seconds.
 in_rank() {
     rm -f result.json begun
     "$DLBENCH" "${short[@]}" --seed 4711 --ranks 3 --epochs 100000 --comm "$2" --hang-timeout 2 \
         --result result.json --checkpoint begun >"$lib_folder/stdout" 2>"$lib_folder/stderr" &
     local training=$! victim
-    last_command="training with a rank that gets SIG$1, comm $2"
+    last_command="training whose rank $3 gets SIG$1, comm $2"
     await_file begun
-    victim=$(ranks | tail -n 1)
+    victim=$(ranks "$3")
     [ -n "$victim" ] || fail 'no rank was found'
     local began=$SECONDS
     kill "-$1" "$victim"
@@ -36,21 +36,22 @@ in_rank() {
     seconds=$((SECONDS - began))
 }
 
-for comm in shm mpi; do
-    it "ends within seconds when a rank is killed ($comm), and names it"
-    in_rank KILL "$comm"
+for case in 'shm 0' 'shm 2' 'mpi 0' 'mpi 1'; do
+    comm=${case% *} rank=${case#* }
+    it "ends within seconds when rank $rank is killed ($comm), and names it"
+    in_rank KILL "$comm" "$rank"
     expect_equal 1 "$status"
     [ "$seconds" -le 20 ] || fail "it took $seconds s"
-    expect_stderr "rank [12]"
+    expect_stderr "rank $rank"
     expect_stderr "$host"
     [ ! -e result.json ] || fail 'there is a result'
     expect_equal '' "$(ranks)"
 
-    it "ends within seconds when a rank hangs ($comm), and names it"
-    in_rank STOP "$comm"
+    it "ends within seconds when rank $rank hangs ($comm), and names it"
+    in_rank STOP "$comm" "$rank"
     expect_equal 1 "$status"
     [ "$seconds" -le 30 ] || fail "it took $seconds s"
-    expect_stderr "rank [12] on $host has made no step for"
+    expect_stderr "rank $rank on $host has made no step for"
     [ ! -e result.json ] || fail 'there is a result'
     expect_equal '' "$(ranks)"
 done
@@ -75,6 +76,16 @@ expect_exit 2 "${mpirun[@]}" : -n 1 "$DLBENCH" "${short[@]}" --lr 0.25
 expect_stderr "rank 2 on $host: lr = '0.25', but rank 0 has"
 
 it 'refuses a rank with other data'
+mkdir -p elsewhere/mnist
+for file in "$SOURCE"/data/mnist/t10k-*.gz; do
+    ln -s "$file" elsewhere/mnist/
+    ln -s "$file" "elsewhere/mnist/$(basename "${file/t10k/train}")"
+done
+expect_exit 2 "${mpirun[@]}" --data mnist : -n 1 -x DLBENCH_DATA="$PWD/elsewhere" \
+    "$DLBENCH" "${short[@]}" --data mnist
+expect_stderr "rank 2 on $host: other data than rank 0"
+
+it 'refuses a rank that cannot read its data'
 expect_exit 2 "${mpirun[@]}" --data mnist : -n 1 -x DLBENCH_DATA=/nowhere "$DLBENCH" "${short[@]}" --data mnist
 expect_stderr "rank 2 on $host: .*/nowhere"
 

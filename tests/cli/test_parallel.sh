@@ -70,6 +70,22 @@ for optimizer in adam adagrad lars larc; do
     expect_same_curve one mpi
 done
 
+it 'learns the same to the bit with two teams in memory shared over several nodes'
+train one --workers 4
+DLBENCH_NODE_RANKS=2 train shm --workers 4 --ranks 4 --comm shm --threads 2 --inter-op 2
+expect_same_curve one shm
+
+it 'takes what a launcher gives it, be it one rank, and divides the cores among the ranks'
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+for ranks in 1 2; do
+    rm -f given.csv
+    expect_exit 0 mpirun --oversubscribe --bind-to none -n "$ranks" "$DLBENCH" train "${short[@]}" \
+        --threads 0 --workers 4 --csv given.csv --result given.json
+    expect_same_curve one given
+    expect_equal "$ranks" "$(column given.csv ranks)"
+    [ "$(nproc)" -gt "$ranks" ] || expect_equal 1 "$(column given.csv threads)"
+done
+
 it 'shuffles within shards to the same order on any number of ranks'
 train one --workers 4 --shuffle shard
 train two --workers 4 --shuffle shard --ranks 2
@@ -95,12 +111,12 @@ cores=$(nproc)
 train many --ranks 4 --threads "$cores"
 expect_stderr "4 ranks .*$((4 * cores))"
 expect_equal yes "$(column many.csv oversubscribed)"
-expect_file many.csv "4 ranks with $((4 * cores)) threads share"
+expect_file many.csv "4 ranks with $((4 * cores)) threads share $cores CPU"
 
-it 'names ranks that ran on the same CPU'
+it 'names ranks that ran on the same core'
 expect_exit 0 taskset -c "$(taskset -cp $$ | sed -E 's/.*: ([0-9]+).*/\1/')" \
     "$DLBENCH" train "${short[@]}" --ranks 2 --csv shared.csv
-expect_file shared.csv 'ranks 0 and 1 ran on the same CPU, [0-9]+ of '
+expect_file shared.csv 'ranks 0 and 1 ran on the same core, that of CPU [0-9]+ of '
 
 it 'goes on from a checkpoint on another number of ranks, and ends as if never stopped'
 long=(--workers 4 --optimizer adam --epochs 4)
@@ -115,6 +131,8 @@ expect_file parts.csv 'went on from c after'
 it 'refuses a checkpoint of another training, or one that is no checkpoint'
 expect_exit 2 "$DLBENCH" train "${short[@]}" "${long[@]}" --seed 9 --checkpoint c
 expect_stderr 'seed'
+expect_exit 2 "$DLBENCH" train "${short[@]}" "${long[@]}" --epochs 2 --checkpoint c
+expect_stderr 'epoch 4 already'
 echo nonsense >n
 expect_exit 2 "$DLBENCH" train "${short[@]}" --ranks 2 --checkpoint n
 expect_stderr 'n: '

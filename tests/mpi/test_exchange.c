@@ -146,7 +146,7 @@ static void check_exchange(const player *p)
 static void dawdle(const player *p, uint32_t name)
 {
     uint32_t us = draw(1000, name, (uint32_t)p->rank);
-    if (us < 100)
+    if (us < 200)
         usleep(us);
 }
 
@@ -193,6 +193,7 @@ static void exchange_arrivals(const player *p, int step)
 {
     dlb_arrival mine = arrival_of(p->rank, step);
     dlb_exchange_arrive(p->exchange, &mine);
+    dawdle(p, (uint32_t)step);
     const dlb_arrival *all;
     for (int64_t since = dlb_clock_ns(); !(all = dlb_exchange_arrivals(p->exchange));) {
         dlb_exchange_pause(p->exchange, since);
@@ -272,6 +273,13 @@ static void steps_are_those_of_a_serial_computation(const player *p)
     }
     check_bytes(p);
     free(want);
+}
+
+/* However far apart ranks are in reading them. */
+static void arrivals_are_those_of_the_step(const player *p)
+{
+    for (int step = 0; step < 20; step++)
+        exchange_arrivals(p, step);
 }
 
 static void slices_cover_each_bucket_once(const player *p)
@@ -369,6 +377,7 @@ static void play(dlb_comm *comm, dlb_exchange_kind kind, uint32_t number)
     pthread_t poller;
     pthread_create(&poller, NULL, poll_all_the_time, &p);
     slices_cover_each_bucket_once(&p);
+    arrivals_are_those_of_the_step(&p);
     steps_are_those_of_a_serial_computation(&p);
     collected_arrays_are_whole(&p);
     rank_0_gives_its_parameters_to_all(&p);

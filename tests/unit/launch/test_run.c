@@ -194,7 +194,31 @@ static void expect_end(pid_t supervisor, int expected)
     cr_assert_eq(WEXITSTATUS(status), expected, "%d instead of %d", WEXITSTATUS(status), expected);
 }
 
-#define UNTIL_STOPPED "trap 'exit 5' USR1; trap '' TERM; >ready; while :; do sleep 0.02; done"
+/* Long enough for every test, and no longer: a test that fails leaves nothing behind for good. */
+#define LINGER "i=0; while test $((i += 1)) -lt 600; do sleep 0.05; done"
+
+/* Whether the process is there and no zombie. */
+static bool is_alive(pid_t pid)
+{
+    char path[64], state = 'X';
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return false;
+    int read = fscanf(file, "%*d (%*[^)]) %c", &state);
+    fclose(file);
+    return read == 1 && state != 'Z' && state != 'X';
+}
+
+/* The process, which makes the file `survived` at its natural end, ends before that. */
+static void expect_early_end(pid_t pid)
+{
+    while (is_alive(pid))
+        usleep(1000);
+    cr_assert_neq(access(tempdir_file(&dir, "survived"), F_OK), 0);
+}
+
+#define UNTIL_STOPPED "trap 'exit 5' USR1; trap '' TERM; >ready; " LINGER
 
 Test(run, every_signal_that_asks_to_end_becomes_the_stop_signal)
 {
@@ -224,17 +248,19 @@ Test(run, signals_that_come_at_once_ask_once)
 
 Test(run, a_signal_a_second_after_the_first_ends_the_whole_group)
 {
-    pid_t supervisor = start_supervisor("trap '' USR1; sleep 50 & >ready; wait; wait");
+    pid_t supervisor = start_supervisor("trap '' USR1; (" LINGER "; >survived) & "
+                                        "echo $! >pid; >ready; wait; wait");
     kill(supervisor, SIGINT);
     usleep(1200000);
-    while (kill(supervisor, SIGTERM) == 0 && waitpid(supervisor, NULL, WNOHANG | WNOWAIT) == 0)
-        usleep(100000); /* it counts from when it saw the first */
+    for (; is_alive(supervisor); usleep(100000))
+        kill(supervisor, SIGTERM); /* it counts from when it saw the first */
     expect_end(supervisor, 128 + SIGTERM);
+    expect_early_end(read_pid("pid"));
 }
 
 Test(run, a_group_that_does_not_end_is_killed)
 {
-    pid_t supervisor = start_supervisor("trap '' USR1 TERM; >ready; while :; do sleep 0.1; done");
+    pid_t supervisor = start_supervisor("trap '' USR1 TERM; >ready; " LINGER);
     kill(supervisor, SIGINT);
     usleep(1500000);
     kill(supervisor, SIGINT);
@@ -245,7 +271,7 @@ Test(run, an_ignored_hangup_stays_ignored)
 {
     signal(SIGHUP, SIG_IGN);
     pid_t supervisor = start_supervisor("trap 'exit 5' USR1; >ready; kill -HUP $$;"
-                                        "sleep 0.2; >alive; while :; do sleep 0.02; done");
+                                        "sleep 0.2; >alive; " LINGER);
     kill(supervisor, SIGHUP);
     await_file("alive");
     cr_assert_eq(waitpid(supervisor, NULL, WNOHANG), 0);
@@ -253,28 +279,14 @@ Test(run, an_ignored_hangup_stays_ignored)
     expect_end(supervisor, 5);
 }
 
-/* Whether the process is there and no zombie. */
-static bool is_alive(pid_t pid)
-{
-    char path[64], state = 'X';
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return false;
-    int read = fscanf(file, "%*d (%*[^)]) %c", &state);
-    fclose(file);
-    return read == 1 && state != 'Z' && state != 'X';
-}
-
 Test(run, the_command_does_not_outlive_us)
 {
-    pid_t supervisor = start_supervisor("echo $$ >pid; >ready; while :; do sleep 0.02; done");
+    pid_t supervisor = start_supervisor("echo $$ >pid; >ready; " LINGER "; >survived");
     pid_t command = read_pid("pid");
     cr_assert(is_alive(command));
     kill(supervisor, SIGKILL);
     waitpid(supervisor, NULL, 0);
-    while (is_alive(command)) /* the test's own timeout ends this */
-        usleep(1000);
+    expect_early_end(command);
 }
 
 Test(run, a_suspended_run_stands_still_and_goes_on)

@@ -22,8 +22,9 @@
  * In a program that mpirun or srun started, or that has initialised MPI, a trainer spans all ranks:
  * every rank makes the same calls, and all get the same results. The library initialises MPI if the
  * caller has not, and finalises it at exit only then. The key `ranks` = 1 makes a trainer of one
- * rank alone in a program that has initialised MPI. A rank that hangs makes the calls of the others
- * fail (DLBENCH_FAIL); to end the program is up to the program.
+ * rank alone in a program that has initialised MPI. Trainers that span ranks are used from one
+ * thread, all of them. A rank that hangs makes the calls of the others fail (DLBENCH_FAIL); to end
+ * the program is up to the program.
  */
 #ifndef DLBENCH_TRAINER_H
 #define DLBENCH_TRAINER_H
