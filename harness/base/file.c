@@ -42,6 +42,18 @@ bool dlb_file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+bool dlb_file_on_path(const char *program, char *found, size_t size)
+{
+    const char *folders = getenv("PATH");
+    for (const char *f = folders; f && *f; f += strcspn(f, ":"), f += *f == ':') {
+        snprintf(found, size, "%.*s/%s", (int)strcspn(f, ":"), f, program);
+        if (access(found, X_OK) == 0)
+            return true;
+    }
+    found[0] = '\0';
+    return false;
+}
+
 static int refuse_write(const char *path, dlb_error *err)
 {
     return dlb_fail(err, DLB_BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));

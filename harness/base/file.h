@@ -13,6 +13,9 @@ int dlb_file_read(const char *path, size_t limit, dlb_str *text, dlb_error *err)
 
 bool dlb_file_exists(const char *path);
 
+/* The path of a program in the folders of PATH; false, and "", if it is in none. */
+bool dlb_file_on_path(const char *program, char *found, size_t size);
+
 /*
  * Whether dlb_file_write_atomic could write to `path` now. Where it would create a file, one is
  * created and removed.

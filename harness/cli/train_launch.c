@@ -1,7 +1,11 @@
 #include "cli/train_launch.h"
 
 #include "base/mem.h"
+#include "cli/cmd.h"
 #include "cli/relaunch.h"
+#include "train/threads.h"
+
+static const char name[] = "dlbench train";
 
 _Static_assert((int)DLB_BINDING_AUTO == (int)DLB_binding_auto &&
                    (int)DLB_BINDING_CORE == (int)DLB_binding_core &&
@@ -13,16 +17,6 @@ _Static_assert((int)DLB_BINDING_AUTO == (int)DLB_binding_auto &&
 bool dlb_train_launches(const dlb_workload *workload)
 {
     return workload->ranks > 1 && !dlb_relaunch_is_done();
-}
-
-/* The first number of OMP_NUM_THREADS; 0 without it. Ranks read it anew and refuse nonsense. */
-static int threads_of_environment(void)
-{
-    const char *text = getenv("OMP_NUM_THREADS");
-    if (!text || !*text)
-        return 0;
-    long threads = strtol(text, NULL, 10);
-    return threads > 0 && threads <= dlb_key_info(DLB_KEY_threads)->max ? (int)threads : 1;
 }
 
 /* argv; the number of threads is added where neither flag nor environment gives it. */
@@ -41,21 +35,22 @@ static const char **list_words(int argc, char **argv, const char *threads)
 
 int dlb_train_launch(const dlb_workload *workload, int argc, char **argv)
 {
-    char threads[16] = "";
+    char added[16] = "";
+    dlb_error err;
     dlb_launch_machine machine;
-    dlb_launch_here(&machine);
     dlb_launch launch = {.ranks = (int)workload->ranks,
                          .ranks_per_node = (int)workload->ranks_per_node,
-                         .threads =
-                             workload->threads ? (int)workload->threads : threads_of_environment(),
                          .binding = (dlb_binding)workload->binding};
+    if (dlb_threads_given(workload, &launch.threads, &err) < 0)
+        return dlb_cli_fail(name, &err);
+    dlb_launch_here(&machine);
     if (!launch.threads) {
         launch.threads = dlb_launch_threads(&launch, &machine);
-        snprintf(threads, sizeof threads, "%d", launch.threads);
+        snprintf(added, sizeof added, "%d", launch.threads);
     }
-    const char **words = list_words(argc, argv, threads);
+    const char **words = list_words(argc, argv, added);
     launch.program = words;
-    int status = dlb_relaunch("dlbench train", &launch, &machine);
+    int status = dlb_relaunch(name, &launch, &machine);
     free(words);
     return status;
 }

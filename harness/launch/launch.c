@@ -101,7 +101,7 @@ static void build(dlb_command_line *line, const dlb_launcher *launcher, const dl
 {
     dlb_launch resolved = *launch;
     resolved.binding = resolve_binding(launch, machine);
-    *line = (dlb_command_line){.stop_signal = launcher->stop_signal, .noise = launcher->noise};
+    *line = (dlb_command_line){.stop_signal = launcher->stop_signal, .chatter = launcher->chatter};
     dlb_command_line_add(line, machine->mpirun);
     for (const char *const *v = launch->environment; v && *v; v++)
         dlb_command_line_set(line, *v);

@@ -52,8 +52,8 @@ typedef struct dlb_launch_machine {
 typedef struct dlb_command_line {
     char **argv, **environment;
     size_t argc, argv_capacity, environment_count, environment_capacity;
-    int stop_signal;          /* which the command takes as: let every rank stop after its step */
-    const char *const *noise; /* what marks messages of the launcher that nobody needs; or NULL */
+    int stop_signal;            /* which the command takes as: let every rank stop after its step */
+    const char *const *chatter; /* what marks messages of the launcher that nobody needs; or NULL */
 } dlb_command_line;
 
 /* Look at this machine, and ask its mpirun or mpiexec which MPI it belongs to: ~50 ms. */
@@ -82,7 +82,7 @@ void dlb_command_line_describe(const dlb_command_line *line, dlb_str *text);
 
 /*
  * Start the command, whose argv[0] is a path, in a process group of its own and wait for its end.
- * Its input is empty; its stderr reaches ours, without `noise`.
+ * Its input is empty; its stderr reaches ours, without `chatter`.
  *
  * While it runs, SIGINT, SIGTERM, SIGUSR1 and, unless it is ignored as under nohup, SIGHUP to this
  * process become one stop_signal to the command; another of them more than a second later ends its

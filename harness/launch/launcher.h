@@ -6,9 +6,9 @@
 
 typedef struct dlb_launcher {
     const char *name;
-    const char *introduction; /* stands in its answer to --version */
-    int stop_signal;          /* which it hands on to all ranks, and else does nothing */
-    const char *const *noise; /* as in dlb_command_line */
+    const char *introduction;   /* stands in its answer to --version */
+    int stop_signal;            /* which it hands on to all ranks, and else does nothing */
+    const char *const *chatter; /* as in dlb_command_line */
     /* Add what stands between the launcher's path and the program. launch->binding is not AUTO. */
     void (*build)(dlb_command_line *line, const dlb_launch *launch,
                   const dlb_launch_machine *machine);

@@ -20,9 +20,14 @@ static bool owns(dlb_binding binding)
 /* ---- Open MPI, 4 and 5 ---- */
 
 /* What it says of exit codes and of signals that it hands on, our ranks say better. */
-static const char *const OPEN_MPI_NOISE[] = {
-    ": Forwarding signal ",    "terminated normally, but", "exited with non-zero status",
-    "sent help message help-", "orte_base_help_aggregate", NULL,
+static const char *const OPEN_MPI_CHATTER[] = {
+    ": Forwarding signal ",
+    "terminated normally, but",
+    "exited with non-zero status",
+    "sent help message help-",
+    "orte_base_help_aggregate",
+    "MPI_ABORT was invoked",
+    NULL,
 };
 
 static void add_open_mpi_map(dlb_command_line *line, const dlb_launch *launch, bool crowded)
@@ -125,7 +130,7 @@ static void build_intel_mpi(dlb_command_line *line, const dlb_launch *launch,
 
 /* Open MPI answers SIGTERM and SIGINT by killing the ranks within seconds; others hand it on. */
 static const dlb_launcher LAUNCHERS[] = {
-    {"Open MPI", "(Open MPI)", SIGUSR1, OPEN_MPI_NOISE, build_open_mpi},
+    {"Open MPI", "(Open MPI)", SIGUSR1, OPEN_MPI_CHATTER, build_open_mpi},
     {"Intel MPI", "Intel(R) MPI", SIGTERM, NULL, build_intel_mpi},
     {"MPICH", "HYDRA", SIGTERM, NULL, build_mpich},
 };

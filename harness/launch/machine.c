@@ -2,23 +2,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "launch/command_line.h"
 #include "launch/spawn.h"
 #include "measure/cores.h"
 
 /* ---- The launcher ---- */
-
-static bool find_on_path(const char *program, char *found, size_t size)
-{
-    const char *folders = getenv("PATH");
-    for (const char *f = folders; f && *f; f += strcspn(f, ":"), f += *f == ':') {
-        snprintf(found, size, "%.*s/%s", (int)strcspn(f, ":"), f, program);
-        if (access(found, X_OK) == 0)
-            return true;
-    }
-    found[0] = '\0';
-    return false;
-}
 
 /* The beginning of what comes until the other end is closed. */
 static void read_text(int fd, char *text, size_t size)
@@ -88,7 +77,7 @@ void dlb_launch_here(dlb_launch_machine *machine)
 {
     *machine = (dlb_launch_machine){.nodes = nodes_allotted(), .root = geteuid() == 0};
     probe_cores(machine);
-    if (find_on_path("mpirun", machine->mpirun, sizeof machine->mpirun) ||
-        find_on_path("mpiexec", machine->mpirun, sizeof machine->mpirun))
+    if (dlb_file_on_path("mpirun", machine->mpirun, sizeof machine->mpirun) ||
+        dlb_file_on_path("mpiexec", machine->mpirun, sizeof machine->mpirun))
         ask_version(machine);
 }

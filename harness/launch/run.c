@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "launch/noise.h"
+#include "launch/chatter.h"
 #include "launch/spawn.h"
 
 static const int64_t patience_ns = 1000000000, /* with a request before the next one means more */
@@ -16,7 +16,7 @@ static const int64_t patience_ns = 1000000000, /* with a request before the next
 typedef struct vigil {
     const dlb_command_line *line;
     dlb_child child;
-    dlb_noise noise;
+    dlb_chatter chatter;
     int signals;      /* signalfd */
     int64_t asked_ns; /* when the ranks were asked to stop; 0: not yet */
     int64_t kill_ns;  /* when the grace ends; 0: the group has not been told to end */
@@ -47,7 +47,7 @@ static bool pass_messages(vigil *v)
     if (got <= 0)
         return got < 0 && errno == EINTR;
     dlb_str kept = DLB_STR_INIT;
-    dlb_noise_filter(&v->noise, bytes, (size_t)got, &kept);
+    dlb_chatter_filter(&v->chatter, bytes, (size_t)got, &kept);
     write_all(kept.text, kept.length);
     dlb_str_release(&kept);
     return true;
@@ -72,7 +72,7 @@ static void pass_last_messages(vigil *v)
     while (more && has_messages(v))
         more = pass_messages(v);
     dlb_str kept = DLB_STR_INIT;
-    dlb_noise_end(&v->noise, &kept);
+    dlb_chatter_end(&v->chatter, &kept);
     write_all(kept.text, kept.length);
     dlb_str_release(&kept);
 }
@@ -139,7 +139,7 @@ static void watch(vigil *v)
 
 static int attend(vigil *v, dlb_error *err)
 {
-    if (dlb_spawn(&v->child, v->line, v->line->noise ? STDERR_FILENO : -1, err) < 0)
+    if (dlb_spawn(&v->child, v->line, v->line->chatter ? STDERR_FILENO : -1, err) < 0)
         return DLB_FAIL;
     watch(v);
     pass_last_messages(v);
@@ -177,7 +177,7 @@ int dlb_launch_run(const dlb_command_line *line, int *status, dlb_error *err)
     static const char *const nothing[] = {NULL};
     sigset_t watched = watched_signals(), before;
     struct sigaction standard = {.sa_handler = SIG_DFL}, children_before;
-    vigil v = {.line = line, .noise = {.phrases = line->noise ? line->noise : nothing}};
+    vigil v = {.line = line, .chatter = {.phrases = line->chatter ? line->chatter : nothing}};
     v.signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     if (v.signals < 0)
         return dlb_fail(err, DLB_FAIL, "no signals can be waited for: %s", strerror(errno));

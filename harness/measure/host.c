@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "dlk/dispatch.h"
 #include "dlk/gemm.h"
@@ -180,24 +181,12 @@ static void probe_mpi(char *name, size_t size)
     snprintf(name, size, "%.*s", (int)strcspn(version, ",\n"), version);
 }
 
-static bool find_on_path(const char *program, char *found, size_t size)
-{
-    const char *folders = getenv("PATH");
-    for (const char *f = folders; f && *f; f += strcspn(f, ":"), f += *f == ':') {
-        snprintf(found, size, "%.*s/%s", (int)strcspn(f, ":"), f, program);
-        if (access(found, X_OK) == 0)
-            return true;
-    }
-    found[0] = '\0';
-    return false;
-}
-
 static void probe_software(dlb_host *host)
 {
     probe_blas(host);
     probe_mpi(host->mpi, sizeof host->mpi);
-    if (!find_on_path("mpirun", host->launcher, sizeof host->launcher))
-        find_on_path("srun", host->launcher, sizeof host->launcher);
+    if (!dlb_file_on_path("mpirun", host->launcher, sizeof host->launcher))
+        dlb_file_on_path("srun", host->launcher, sizeof host->launcher);
     snprintf(host->counter_library, sizeof host->counter_library, "%s", dlb_counters_library());
     snprintf(host->counter_library_lacks, sizeof host->counter_library_lacks, "%s",
              dlb_counters_library_lacks());

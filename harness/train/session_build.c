@@ -307,9 +307,10 @@ static int create_measures(dlb_session *s, dlb_error *err)
 static int divide_cores(dlb_session *s, dlb_error *err)
 {
     dlb_node_cores own, crowded;
-    const char *given = getenv("OMP_NUM_THREADS");
-    int status = dlb_ranks_cores(s->comm, 0, &own, &crowded, err);
-    if (status == 0 && own.ranks > 1 && s->workload.threads == 0 && !(given && *given))
+    int given, status = dlb_ranks_cores(s->comm, 0, &own, &crowded, err);
+    if (status == 0)
+        status = dlb_comm_agree(s->comm, dlb_threads_given(&s->workload, &given, err), err);
+    if (status == 0 && own.ranks > 1 && given == 0)
         s->workload.threads = own.cpus > own.ranks ? own.cpus / own.ranks : 1;
     return status;
 }

@@ -32,11 +32,19 @@ static int threads_of_environment(const char *given, int *threads, dlb_error *er
 }
 
 /* Without asking the OpenMP runtime, which stumbles over some values of the environment. */
-static int resolve_threads(dlb_threads *t, const dlb_workload *w, dlb_error *err)
+int dlb_threads_given(const dlb_workload *w, int *threads, dlb_error *err)
 {
     const char *given = getenv("OMP_NUM_THREADS");
-    t->threads = w->threads ? (int)w->threads : dlb_cores_allowed();
-    return w->threads || !given || !*given ? 0 : threads_of_environment(given, &t->threads, err);
+    *threads = (int)w->threads;
+    return w->threads || !given || !*given ? 0 : threads_of_environment(given, threads, err);
+}
+
+static int resolve_threads(dlb_threads *t, const dlb_workload *w, dlb_error *err)
+{
+    int status = dlb_threads_given(w, &t->threads, err);
+    if (status == 0 && t->threads == 0)
+        t->threads = dlb_cores_allowed();
+    return status;
 }
 
 static int resolve_counts(dlb_threads *t, const dlb_workload *w, dlb_error *err)

@@ -21,6 +21,12 @@ typedef struct dlb_threads {
 } dlb_threads;
 
 /*
+ * The threads that the key or else OMP_NUM_THREADS asks for; 0 if neither does. Nonsense in the
+ * environment is refused.
+ */
+int dlb_threads_given(const dlb_workload *workload, int *threads, dlb_error *err);
+
+/*
  * Resolve the defaults, refuse what cannot be, and hand the KMP settings to the runtime. It reads
  * KMP_AFFINITY when it starts, so this must come before the first parallel region. Appends to
  * *notes what was asked for and has no effect.

@@ -135,20 +135,20 @@ Test(run, no_signal_is_blocked_and_none_of_ours_ignored)
 Test(run, our_own_files_stay_with_us)
 {
     static const char *const phrases[] = {NULL};
-    line.noise = phrases;
+    line.chatter = phrases;
     cr_assert_eq(run_script("ls -l /proc/self/fd | grep -q signalfd; test $? = 1"), 0);
 }
 
 /* ---- Its messages ---- */
 
-Test(run, its_messages_reach_our_stderr_without_the_noise)
+Test(run, its_messages_reach_our_stderr_without_the_chatter)
 {
-    static const char *const phrases[] = {"noise", NULL};
-    line.noise = phrases;
+    static const char *const phrases[] = {"chatter", NULL};
+    line.chatter = phrases;
     int ours = dup(STDERR_FILENO);
     int file = open(tempdir_file(&dir, "stderr"), O_RDWR | O_CREAT, 0600);
     cr_assert(file >= 0 && dup2(file, STDERR_FILENO) >= 0);
-    int status = run_script("echo first >&2; echo some noise >&2; printf last >&2; exit 4");
+    int status = run_script("echo first >&2; echo some chatter >&2; printf last >&2; exit 4");
     dup2(ours, STDERR_FILENO);
     cr_assert_eq(status, 4);
     char text[64] = "";
@@ -160,7 +160,7 @@ Test(run, its_messages_reach_our_stderr_without_the_noise)
 Test(run, what_lives_on_with_its_stderr_is_not_waited_for)
 {
     static const char *const phrases[] = {NULL};
-    line.noise = phrases;
+    line.chatter = phrases;
     cr_assert_eq(run_script("sleep 50 & echo $! >survivor; exit 6"), 6);
     cr_assert_eq(kill(read_pid("survivor"), SIGKILL), 0);
 }

@@ -5,23 +5,23 @@
  * its own. One in which any of the phrases stands is left out. What the ranks print passes through
  * line by line.
  */
-#ifndef DLB_LAUNCH_NOISE_H
-#define DLB_LAUNCH_NOISE_H
+#ifndef DLB_LAUNCH_CHATTER_H
+#define DLB_LAUNCH_CHATTER_H
 
 #include <stdbool.h>
 
 #include "base/str.h"
 
-typedef struct dlb_noise {
+typedef struct dlb_chatter {
     const char *const *phrases; /* ended by NULL */
     dlb_str line;               /* begun, but not ended */
     dlb_str box;                /* begun, but not ended */
-} dlb_noise;
+} dlb_chatter;
 
 /* Take in bytes as they come, and append to *kept what is to be shown. */
-void dlb_noise_filter(dlb_noise *noise, const char *bytes, size_t count, dlb_str *kept);
+void dlb_chatter_filter(dlb_chatter *chatter, const char *bytes, size_t count, dlb_str *kept);
 
 /* Nothing more will come: append what was held back, and release everything. */
-void dlb_noise_end(dlb_noise *noise, dlb_str *kept);
+void dlb_chatter_end(dlb_chatter *chatter, dlb_str *kept);
 
 #endif
