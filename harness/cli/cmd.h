@@ -14,6 +14,7 @@ enum {
     DLB_EXIT_USAGE = 2, /* wrong usage or input */
 };
 
+int cmd_bench(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_summary(int argc, char **argv);
 int cmd_train(int argc, char **argv);

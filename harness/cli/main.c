@@ -7,6 +7,7 @@ static const struct command {
     const char *about;
 } commands[] = {
     {"train", cmd_train, "train a model once, with live progress"},
+    {"bench", cmd_bench, "measure a part of the program on this machine"},
     {"summary", cmd_summary, "print the layers of a model: shapes, parameters, FLOPs, bytes"},
     {"doctor", cmd_doctor, "show what this machine offers, and what is missing"},
 };

@@ -4,8 +4,6 @@
 . "${0%/*}/lib.sh"
 
 command -v mpirun >/dev/null || left_out 'there is no mpirun'
-# Open MPI's plugins leak, and are gone before anyone can name them.
-export ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0
 unset OMP_NUM_THREADS DLBENCH_LAUNCHED DLBENCH_TERMINAL
 cores=$(($(lscpu -p=CORE,SOCKET | sort -u | grep -vc '^#')))
 [ "$(nproc)" -ge "$cores" ] || cores=$(nproc)

@@ -1,0 +1,18 @@
+/*
+ * What the subjects of `dlbench bench` have in common. Each subject is a subcommand of its own: it
+ * takes its name as argv[0], prints for people, and returns the exit status of the program.
+ */
+#ifndef DLB_CLI_BENCH_H
+#define DLB_CLI_BENCH_H
+
+#include "base/error.h"
+
+int dlb_bench_comm(int argc, char **argv);
+int dlb_bench_scaling(int argc, char **argv);
+
+/* A whole number of a flag, `least` … `most`; *value keeps what it had if the flag was not given.
+ */
+int dlb_bench_number(const char *flag, const char *text, long long least, long long most,
+                     long long *value, dlb_error *err);
+
+#endif

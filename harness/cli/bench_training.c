@@ -1,0 +1,86 @@
+#include "cli/bench_training.h"
+
+#include <limits.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "cli/relaunch.h"
+#include "record/result.h"
+
+enum { TEST_IMAGES = 64 }; /* of a rank: what is not measured is to be short */
+
+/* ---- Its result ---- */
+
+static double real_of(const dlb_row *row, int column)
+{
+    return row->cells[column].kind == DLB_CELL_REAL ? row->cells[column].real : NAN;
+}
+
+/* Of the whole, mean over ranks. */
+static double mean_pct(const dlb_result *result, int column, double whole_s)
+{
+    double sum = 0;
+    for (size_t r = 0; r < result->ranks.count; r++)
+        sum += real_of(&result->ranks.rows[r], column);
+    return 100 * sum / (double)result->ranks.count / whole_s;
+}
+
+static int read_speed(const char *path, dlb_bench_speed *speed, dlb_error *err)
+{
+    dlb_result result;
+    if (dlb_result_read(&result, path, err) < 0)
+        return DLB_FAIL;
+    double train_s = real_of(&result.run, DLB_RUN_time_to_solution_s);
+    *speed = (dlb_bench_speed){
+        .train_s = train_s,
+        .images_per_s = real_of(&result.run, DLB_RUN_images_per_s),
+        .exposed_pct = mean_pct(&result, DLB_RANK_comm_exposed_s, train_s),
+        .wait_pct = mean_pct(&result, DLB_RANK_wait_s, train_s),
+    };
+    const dlb_cell *host = &result.run.cells[DLB_RUN_host];
+    snprintf(speed->host, sizeof speed->host, "%s", host->kind == DLB_CELL_TEXT ? host->text : "");
+    dlb_result_release(&result);
+    if (isnan(speed->images_per_s))
+        return dlb_fail(err, DLB_FAIL, "its result has no images/s");
+    return 0;
+}
+
+/* ---- The child ---- */
+
+static int start(const dlb_bench_training *t, const dlb_launch_machine *machine, const char *path,
+                 dlb_error *err)
+{
+    enum { DIGITS = 24 };
+    char ranks[DIGITS], batch[DIGITS], images[DIGITS], test_images[DIGITS];
+    snprintf(ranks, DIGITS, "%d", t->ranks);
+    snprintf(batch, DIGITS, "%lld", t->batch);
+    snprintf(images, DIGITS, "%lld", t->images * t->ranks);
+    snprintf(test_images, DIGITS, "%d", TEST_IMAGES * t->ranks);
+    const char *const words[] = {
+        "train",         "--quiet",   "--result", path,  "--model",        t->model,
+        "--data",        "synthetic", "--ranks",  ranks, "--threads",      "1",
+        "--epochs",      "1",         "--batch",  batch, "--train-images", images,
+        "--test-images", test_images, NULL};
+    dlb_launch launch = {.ranks = t->ranks, .threads = 1, .program = words};
+    int status;
+    if (dlb_relaunch_run(&launch, machine, &status, err) < 0)
+        return DLB_FAIL;
+    if (status != 0)
+        return dlb_fail(err, DLB_FAIL, "it ended with status %d", status);
+    return 0;
+}
+
+int dlb_bench_train(const dlb_bench_training *training, const dlb_launch_machine *machine,
+                    const char *folder, dlb_bench_speed *speed, dlb_error *err)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/result.json", folder);
+    int status = start(training, machine, path, err);
+    if (status == 0)
+        status = read_speed(path, speed, err);
+    unlink(path);
+    if (status < 0)
+        dlb_error_prefix(err, "the training with batch %lld on %d rank%s has no time",
+                         training->batch, training->ranks, training->ranks == 1 ? "" : "s");
+    return status;
+}

@@ -1,0 +1,30 @@
+/* A short training as a child process, for its speed. */
+#ifndef DLB_CLI_BENCH_TRAINING_H
+#define DLB_CLI_BENCH_TRAINING_H
+
+#include "comm/comm.h"
+#include "launch/launch.h"
+
+/* One epoch of made-up images on ranks of one thread. */
+typedef struct dlb_bench_training {
+    const char *model;
+    int ranks;
+    long long batch;  /* of a rank */
+    long long images; /* of a rank */
+} dlb_bench_training;
+
+/* NaN: missing. */
+typedef struct dlb_bench_speed {
+    double train_s, images_per_s;
+    double exposed_pct, wait_pct; /* communication and waiting: of train_s, mean of the ranks */
+    char host[DLB_HOST_NAME];     /* of the first rank */
+} dlb_bench_speed;
+
+/*
+ * Train and read the result, by way of a file in `folder` that is gone afterwards. A training that
+ * did not end well is DLB_FAIL; it has said why on stderr.
+ */
+int dlb_bench_train(const dlb_bench_training *training, const dlb_launch_machine *machine,
+                    const char *folder, dlb_bench_speed *speed, dlb_error *err);
+
+#endif

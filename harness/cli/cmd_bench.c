@@ -1,0 +1,64 @@
+#include "base/str.h"
+#include "cli/bench.h"
+#include "cli/cmd.h"
+
+static const struct subject {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *about;
+} subjects[] = {
+    {"comm", dlb_bench_comm, "exchange of gradients against MPI_Allreduce and memory bandwidth"},
+    {"scaling", dlb_bench_scaling, "images/s of several ranks against one, batch by batch"},
+};
+
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
+static void print_usage(FILE *out)
+{
+    fprintf(out, "usage: dlbench bench SUBJECT [--flag value …]\n\n"
+                 "Measure a part of the program on this machine.\n\n");
+    for (int i = 0; i < SUBJECTS; i++)
+        fprintf(out, "  %-10s %s\n", subjects[i].name, subjects[i].about);
+    fprintf(out, "\ndlbench bench SUBJECT --help lists the flags of a subject.\n");
+}
+
+static int fail_unknown(const char *name)
+{
+    const char *names[SUBJECTS];
+    for (int i = 0; i < SUBJECTS; i++)
+        names[i] = subjects[i].name;
+    const char *close = dlb_closest(name, names, SUBJECTS);
+    fprintf(stderr, "dlbench bench: unknown subject '%s'; ", name);
+    if (close)
+        fprintf(stderr, "did you mean %s?\n", close);
+    else
+        fprintf(stderr, "dlbench bench --help lists them\n");
+    return DLB_EXIT_USAGE;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return DLB_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_usage(stdout);
+        return DLB_EXIT_OK;
+    }
+    for (int i = 0; i < SUBJECTS; i++)
+        if (strcmp(argv[1], subjects[i].name) == 0)
+            return subjects[i].run(argc - 1, argv + 1);
+    return fail_unknown(argv[1]);
+}
+
+int dlb_bench_number(const char *flag, const char *text, long long least, long long most,
+                     long long *value, dlb_error *err)
+{
+    long long number;
+    if (!dlb_parse_int(text, &number) || number < least || number > most)
+        return dlb_fail(err, DLB_BAD_INPUT, "%s %s: must be a whole number, %lld to %lld", flag,
+                        text, least, most);
+    *value = number;
+    return 0;
+}

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# `dlbench bench`: tables for people, raw rounds for files. What it measures is not judged here.
+# shellcheck source=tests/cli/lib.sh
+. "${0%/*}/lib.sh"
+
+# expect_rows COUNT FILE: a CSV file without quotes has so many rows, each as long as its header.
+expect_rows() {
+    expect_file "$2"
+    awk -F, 'NR == 1 { cells = NF } NF != cells { exit 1 }' "$2" || fail "$2: rows differ in length"
+    expect_equal "$1" "$(tail -n +2 "$2" | wc -l)"
+}
+
+# count FILE COLUMN=VALUE…: its rows in which all of them hold.
+count() {
+    local file=$1
+    shift
+    awk -F, -v wanted="$*" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(wanted, conditions, " "); next }
+        {
+            holds = 1
+            for (i = 1; i <= n; i++) {
+                split(conditions[i], condition, "=")
+                if ($at[condition[1]] != condition[2]) holds = 0
+            }
+            rows += holds
+        }
+        END { print rows + 0 }' "$file"
+}
+
+# expect_positive FILE COLUMN: no number of the column is missing, 0 or less.
+expect_positive() {
+    awk -F, -v name="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; if (!at) exit 1; next }
+        !($at > 0) { exit 1 }' "$1" || fail "$1: $2 is not always a positive number"
+}
+
+it 'lists its subjects, and refuses others'
+expect_exit 0 "$DLBENCH" bench --help
+expect_stdout '^  comm '
+expect_stdout '^  scaling '
+expect_exit 2 "$DLBENCH" bench
+expect_stderr '^usage'
+expect_exit 2 "$DLBENCH" bench scalign
+expect_stderr "unknown subject 'scalign'; did you mean scaling"
+expect_exit 0 "$DLBENCH" bench comm --help
+expect_stdout '^ +--rounds N .*default'
+
+it 'refuses bad values with one message, before anything is started'
+refuse() {
+    local message=$1
+    shift
+    expect_exit 2 "$DLBENCH" bench "$@"
+    expect_stderr "^dlbench bench $1: $message"
+    expect_equal 1 "$(stderr | wc -l)"
+    expect_equal '' "$(stdout)"
+}
+refuse '--ranks 1: must be a whole number, 2 to' comm --ranks 1
+refuse '--rounds 0: must be' comm --rounds 0
+refuse '--largest-kb many: must be' comm --largest-kb many
+refuse 'unknown flag --round;' comm --round 3
+refuse '--ranks two: must be' scaling --ranks two
+refuse '--batches 70000: must be' scaling --batches '8 70000'
+refuse '--batches: none' scaling --batches ' '
+refuse '--images -1: must be' scaling --images=-1
+refuse "no model 'lenet'" scaling --model lenet
+echo 'a,b' >foreign.csv
+refuse 'foreign.csv: its header' comm --csv foreign.csv
+refuse 'foreign.csv: its header' scaling --csv foreign.csv
+expect_equal 'a,b' "$(cat foreign.csv)"
+
+if ! command -v mpirun >/dev/null; then
+    left_out 'there is no mpirun'
+fi
+
+it 'compares exchanges with MPI_Allreduce and with a copy, size by size'
+expect_exit 0 "$DLBENCH" bench comm --ranks 2 --rounds 2 --largest-kb 16 --csv comm.csv
+for size in 1 4 16; do
+    expect_stdout "^ +$size KB( +[0-9.]+ [nµm]?s +[0-9.]+…[0-9.]+){3} +[0-9.]+ [nµm]?s( +[0-9.]+){2}\$"
+done
+expect_no_match '^ +64 KB .*…'
+
+it 'compares reduce, update and share with MPI_Allreduce and the update'
+expect_stdout '1,199,882 parameters \(4.80 MB\)'
+for way in shm mpi 'MPI_Allreduce \+ update'; do
+    expect_stdout "^  $way +[0-9.]+ [µm]?s +[0-9.]+…[0-9.]+ +[0-9.]+ +[0-9.]+…[0-9.]+\$"
+done
+expect_stdout '^  MPI_Allreduce \+ update .* 1\.00 +1\.00…1\.00$'
+
+it 'shows the default amid other buckets and pieces, for both kinds'
+expect_equal 2 "$(stdout | grep -c 'other comm_bucket_kb and comm_piece_kb: \(shm\|mpi\)$')"
+expect_equal 2 "$(stdout | grep -cE '^ +16384 KB( +(\* )?[0-9.]+ [µm]?s){4}$')"
+expect_equal 2 "$(stdout | grep -c ' \* [0-9.]* [µm]*s')"
+expect_equal 2 "$(stdout | grep -c '\* the default; it takes [0-9.]* times')"
+
+it 'ends with where it was measured'
+stdout | tail -n 1 | grep -qE "^$(hostname).*, 2 ranks, .*[0-9], dlbench .*, load before [0-9.]+" ||
+    fail 'no such line'
+
+it 'keeps every measurement'
+expect_rows $((2 * (3 * 4 + 3 + 2 * 5 * 4))) comm.csv
+expect_equal 2 "$(count comm.csv part=sum way=copy bytes=4096)"
+expect_equal 2 "$(count comm.csv part=step way=shm bytes=4799528)"
+expect_equal 2 "$(count comm.csv part=choice way=mpi bucket_kb=64 piece_kb=1024)"
+expect_positive comm.csv time_s
+
+it 'takes the ranks that a launcher gives it'
+launcher=(mpirun -n 2 --oversubscribe)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+expect_exit 0 "${launcher[@]}" "$DLBENCH" bench comm --rounds 1 --largest-kb 1
+expect_stdout '^2 ranks × 1 thread'
+expect_exit 2 "${launcher[@]}" "$DLBENCH" bench scaling
+expect_stderr 'not to be started by one'
+
+it 'compares several ranks with one, batch by batch'
+quick=(--rounds 2 --batches '64,32' --images 64 --model horovod_cnn)
+mkdir tmp
+export TMPDIR=$PWD/tmp
+expect_exit 0 "$DLBENCH" bench scaling "${quick[@]}" --csv scaling.csv
+expect_stdout '^Scaling of horovod_cnn'
+expect_stdout '^ +batch +1 rank +2 ranks +speed-up '
+for batch in 64 32; do
+    expect_stdout "^ +$batch( +[0-9,]+){2} +[0-9.]+ +[0-9.]+…[0-9.]+( +[0-9.]+ %){2} +64\$"
+done
+expect_stderr '^round 1 of 2: batch 64, 1 rank$'
+expect_rows $((2 * 2 * 2)) scaling.csv
+expect_equal 2 "$(count scaling.csv batch=32 ranks=2 images=128)"
+expect_positive scaling.csv images_per_s
+
+it 'leaves no files behind'
+expect_equal '' "$(ls tmp)"
+
+it 'gives no time to a training that failed'
+sed 's/lr=0.01/lr=1000 weight_decay=10/' "$SOURCE/models/horovod_cnn.model" >hot.model
+expect_exit 1 "$DLBENCH" bench scaling --model ./hot.model --batches 32 --images 640
+expect_stderr 'the training with batch 32 on 1 rank has no time'
+expect_equal '' "$(stdout)$(ls tmp)"
+
+# interrupted SUBJECT FLAG…: Ctrl-C once something is measured; again where a launcher that was just
+# about to start or to end did not hand it on.
+interrupted() {
+    last_command="bench $*, interrupted"
+    : >"$lib_folder/stderr"
+    "$DLBENCH" bench "$@" >"$lib_folder/stdout" 2>"$lib_folder/stderr" &
+    local bench=$! status=0
+    until [ -s "$lib_folder/stderr" ]; do sleep 0.1; done
+    while kill -INT "$bench" 2>/dev/null; do
+        for _ in {1..50}; do kill -0 "$bench" 2>/dev/null && sleep 0.1; done
+    done
+    wait "$bench" || status=$?
+    expect_equal 1 "$status"
+    expect_stderr "^dlbench bench $1: "
+    expect_equal '' "$(stdout)"
+}
+
+it 'ends when it is interrupted, with all that it has started'
+interrupted comm --rounds 99991 --largest-kb 1
+expect_equal '' "$(pgrep -f -- '--rounds 99991' || true)"
+interrupted scaling --images 60000 --model horovod_cnn
+expect_equal '' "$(pgrep -f -- "$TMPDIR" || true)"
+expect_equal '' "$(ls tmp)"
