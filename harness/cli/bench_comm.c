@@ -71,13 +71,8 @@ static void print_end(const dlb_comm_bench *bench, const dlb_bench_scene *scene)
 
 static int fail(dlb_comm_bench *bench, const dlb_error *err)
 {
-    int status = err->code == DLB_BAD_INPUT ? DLB_EXIT_USAGE : DLB_EXIT_SHORT;
     dlb_bench_progress_clear(&bench->progress);
-    if (dlb_comm_speaks(bench->comm))
-        dlb_cli_fail(name, err);
-    if (bench->comm && dlb_comm_is_broken(bench->comm))
-        dlb_comm_abort(bench->comm, status);
-    return status;
+    return dlb_cli_fail_rank(name, bench->comm, err);
 }
 
 static int run(dlb_comm_bench *bench, const options *o)

@@ -1,10 +1,27 @@
 #include "cli/cmd.h"
 
+#include <unistd.h>
+
 int dlb_cli_fail(const char *command, const dlb_error *err)
 {
     bool named = strncmp(err->message, command, strlen(command)) == 0;
     fprintf(stderr, "%s%s%s\n", named ? "" : command, named ? "" : ": ", err->message);
     return err->code == DLB_BAD_INPUT ? DLB_EXIT_USAGE : DLB_EXIT_SHORT;
+}
+
+enum { LAST_WORDS_S = 1 }; /* for another rank to say why it all ends */
+
+int dlb_cli_fail_rank(const char *command, const dlb_comm *comm, const dlb_error *err)
+{
+    int status = err->code == DLB_BAD_INPUT ? DLB_EXIT_USAGE : DLB_EXIT_SHORT;
+    bool speaks = dlb_comm_speaks(comm);
+    if (speaks)
+        dlb_cli_fail(command, err);
+    if (dlb_comm_is_broken(comm)) {
+        sleep(speaks ? 0 : LAST_WORDS_S); /* the end of one rank is the end of all */
+        dlb_comm_abort(comm, status);
+    }
+    return status;
 }
 
 static void print_help(const dlb_command *command)

@@ -6,6 +6,7 @@
 #define DLB_CLI_CMD_H
 
 #include "base/error.h"
+#include "comm/comm.h"
 #include "config/flags.h"
 
 enum {
@@ -24,6 +25,12 @@ int cmd_train(int argc, char **argv);
  * begins with it; returns the exit status for it.
  */
 int dlb_cli_fail(const char *command, const dlb_error *err);
+
+/*
+ * The same on one of several ranks, of which one speaks. If the ranks are no longer connected, all
+ * are ended. NULL stands for the last comm of the process.
+ */
+int dlb_cli_fail_rank(const char *command, const dlb_comm *comm, const dlb_error *err);
 
 /*
  * Parse the arguments after argv[0]. False if the command is to end now, with *status: --help was

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/cmd.h"
@@ -9,10 +7,9 @@
 #include "cli/train_files.h"
 #include "cli/train_launch.h"
 #include "cli/train_report.h"
+#include "cli/watchdog.h"
 
 static const char name[] = "dlbench train";
-
-enum { LAST_WORDS_S = 1 }; /* for another rank to say why it all ends */
 
 typedef struct train_options {
     dlb_workload workload;
@@ -35,6 +32,7 @@ static int on_step(void *arg, const dlb_progress *progress)
 {
     run *r = arg;
     r->reached = *progress;
+    dlb_watchdog_pat();
     dlb_display_step(&r->display, progress);
     return dlb_stop_asked();
 }
@@ -42,6 +40,7 @@ static int on_step(void *arg, const dlb_progress *progress)
 static int on_evaluate(void *arg, const dlb_progress *progress)
 {
     run *r = arg;
+    dlb_watchdog_pat();
     dlb_display_evaluation(&r->display, progress);
     return dlb_stop_asked();
 }
@@ -154,16 +153,7 @@ static int conclude(const run *r, int trained, bool *written, dlb_error *err)
 
 static int fail(const run *r, const dlb_error *err)
 {
-    int status = err->code == DLB_BAD_INPUT ? DLB_EXIT_USAGE : DLB_EXIT_SHORT;
-    const dlb_comm *comm = r->session ? dlb_session_comm(r->session) : NULL;
-    bool speaks = dlb_comm_speaks(comm);
-    if (speaks)
-        dlb_cli_fail(name, err);
-    if (dlb_comm_is_broken(comm)) {
-        sleep(speaks ? 0 : LAST_WORDS_S); /* the end of one rank is the end of all */
-        dlb_comm_abort(comm, status);
-    }
-    return status;
+    return dlb_cli_fail_rank(name, r->session ? dlb_session_comm(r->session) : NULL, err);
 }
 
 static int train(run *r)
@@ -193,6 +183,7 @@ static int start(const train_options *o)
                                .trace = o->files.trace != NULL,
                                .steps = o->files.steps != NULL};
     dlb_stop_catch();
+    dlb_watchdog_start(name, (int)o->workload.hang_timeout);
     if (dlb_session_create(&r.session, &o->workload, &hooks, &err) < 0)
         return fail(&r, &err);
     r.speaks = dlb_comm_rank(dlb_session_comm(r.session)) == 0;

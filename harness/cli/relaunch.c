@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -118,12 +119,11 @@ static int tell_end(const char *command, int status)
     dlb_error err;
     if (status <= DLB_EXIT_USAGE)
         return status;
-    if (status > 128)
+    if (status > 128 && status < 128 + NSIG)
         dlb_fail(&err, DLB_FAIL, "a rank was ended by signal %d (%s); no result was written",
                  status - 128, strsignal(status - 128));
     else
-        dlb_fail(&err, DLB_FAIL, "the launcher gave up with status %d; no result was written",
-                 status);
+        dlb_fail(&err, DLB_FAIL, "the launcher ended with status %d", status);
     return dlb_cli_fail(command, &err);
 }
 

@@ -13,13 +13,18 @@ static int count_in(const char *variable)
     return text && dlb_parse_int(text, &value) && value > 0 && value <= INT_MAX ? (int)value : 0;
 }
 
-/* A batch script has the variables of its job, too, but is no task of a step. */
+/*
+ * A batch script has the variables of its job, too, but is no task of a step; and an interactive
+ * shell is the only task of one, without being a rank. A rank alone has PMIX_RANK.
+ */
 static int tasks_of_slurm_step(void)
 {
     if (!getenv("SLURM_PROCID") || !(getenv("SLURM_STEP_ID") || getenv("SLURM_STEPID")))
         return 0;
     int tasks = count_in("SLURM_STEP_NUM_TASKS");
-    return tasks ? tasks : count_in("SLURM_NTASKS");
+    if (!tasks)
+        tasks = count_in("SLURM_NTASKS");
+    return tasks > 1 ? tasks : 0;
 }
 
 /* Launchers that leave a mark, but not the number of processes. */

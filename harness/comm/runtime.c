@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 #include "base/mem.h"
@@ -33,6 +34,14 @@ void dlb_mpi_abandon(void)
     atomic_store(&abandoned, true);
 }
 
+/* Writing to the socket of a rank that has died must not end those that are left to tell of it. */
+static void ignore_broken_pipes(void)
+{
+    struct sigaction now;
+    if (sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+        signal(SIGPIPE, SIG_IGN);
+}
+
 static int initialise(int level, dlb_error *err)
 {
     int finalised = 0, provided;
@@ -42,6 +51,7 @@ static int initialise(int level, dlb_error *err)
     if (MPI_Init_thread(NULL, NULL, level, &provided) != MPI_SUCCESS)
         return dlb_fail(err, DLB_FAIL, "MPI cannot be initialised");
     ours = true;
+    ignore_broken_pipes();
     atexit(finalise);
     return 0;
 }

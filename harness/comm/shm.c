@@ -93,9 +93,9 @@ static int check_nodes(const dlb_comm *comm, dlb_error *err)
         even = even && comm->places[r].node == r / first;
     if (even)
         return 0;
-    return dlb_fail(err, DLB_FAIL,
-                    "shared memory needs as many ranks on every node; of the %d ranks on %d nodes "
-                    "%s has %d",
+    return dlb_fail(err, DLB_BAD_INPUT,
+                    "shared memory needs as many ranks on every node, but of the %d ranks on %d "
+                    "nodes %s has %d; use comm = mpi or auto, or spread the ranks evenly",
                     comm->size, comm->nodes, comm->places[0].host, first);
 }
 

@@ -34,6 +34,20 @@ bool dlb_launch_oversubscribes(const dlb_launch *launch, const dlb_launch_machin
     return dlb_launch_wants(launch, machine) > units_of_node(launch, machine);
 }
 
+/* How many nodes there are is known only where a batch system tells of several. */
+static int check_nodes(const dlb_launch *launch, const dlb_launch_machine *machine, dlb_error *err)
+{
+    int room = machine->nodes * launch->ranks_per_node;
+    if (!launch->ranks_per_node || machine->nodes == 1 || launch->ranks <= room)
+        return 0;
+    return dlb_fail(
+        err, DLB_BAD_INPUT,
+        "ranks = %d do not fit on %d nodes with ranks_per_node = %d; lower ranks to %d, "
+        "or raise ranks_per_node to %d",
+        launch->ranks, machine->nodes, launch->ranks_per_node, room,
+        (launch->ranks + machine->nodes - 1) / machine->nodes);
+}
+
 /* ---- Binding ---- */
 
 static int refuse_crowded(const dlb_launch *launch, const dlb_launch_machine *machine,
@@ -121,7 +135,7 @@ int dlb_launch_command(dlb_command_line *line, const dlb_launch *launch,
     const dlb_launcher *launcher = dlb_launcher_find(machine->version);
     if (!launcher)
         return refuse_unknown_launcher(launch, machine, err);
-    if (check_binding(launch, machine, err) < 0)
+    if (check_nodes(launch, machine, err) < 0 || check_binding(launch, machine, err) < 0)
         return DLB_BAD_INPUT;
     build(line, launcher, launch, machine);
     return 0;

@@ -30,16 +30,19 @@ static const char *const OPEN_MPI_CHATTER[] = {
     NULL,
 };
 
-static void add_open_mpi_map(dlb_command_line *line, const dlb_launch *launch, bool crowded)
+/* By slots it would fill the first node of several, and refuse where a batch job has few slots. */
+static void add_open_mpi_map(dlb_command_line *line, const dlb_launch *launch,
+                             const dlb_launch_machine *machine, bool crowded)
 {
     dlb_str map = DLB_STR_INIT;
-    if (launch->ranks_per_node)
-        dlb_str_addf(&map, "ppr:%d:node", launch->ranks_per_node);
+    bool spread = launch->ranks_per_node || machine->nodes > 1;
+    if (spread)
+        dlb_str_addf(&map, "ppr:%d:node", dlb_launch_wants(launch, machine) / launch->threads);
     else
         dlb_str_add(&map, launch->binding == DLB_BINDING_SOCKET ? "socket" : "slot");
     if (owns(launch->binding))
-        dlb_str_addf(&map, ":PE=%d", launch->threads);
-    else if (crowded)
+        dlb_str_addf(&map, ":PE=%d%s", launch->threads, machine->nodes > 1 ? ",OVERSUBSCRIBE" : "");
+    else if (crowded || machine->nodes > 1)
         dlb_str_add(&map, ":OVERSUBSCRIBE");
     dlb_command_line_add(line, "--map-by");
     dlb_command_line_add(line, map.text);
@@ -67,7 +70,7 @@ static void build_open_mpi(dlb_command_line *line, const dlb_launch *launch,
     dlb_command_line_addf(line, "%d", launch->ranks);
     if (launch->binding == DLB_BINDING_HWTHREAD)
         dlb_command_line_add(line, "--use-hwthread-cpus");
-    add_open_mpi_map(line, launch, crowded);
+    add_open_mpi_map(line, launch, machine, crowded);
     dlb_command_line_add(line, "--bind-to");
     dlb_command_line_addf(line, "%s%s", BINDING_NAMES[launch->binding],
                           crowded && launch->binding == DLB_BINDING_SOCKET ? ":overload-allowed"

@@ -218,9 +218,12 @@ static int common_home(const int *a, size_t a_count, const int *b, size_t b_coun
     return -1;
 }
 
+enum { PAIRS_TOLD = 4 };
+
 static void tell_sharing(const dlb_rank_reports *all, const int *homes, const size_t *starts,
                          dlb_str *text)
 {
+    int pairs = 0;
     for (int a = 0; a < all->ranks; a++)
         for (int b = a + 1; b < all->ranks; b++) {
             if (strcmp(all->reports[a].host, all->reports[b].host) != 0)
@@ -228,10 +231,12 @@ static void tell_sharing(const dlb_rank_reports *all, const int *homes, const si
             size_t at = starts[a] / sizeof *homes, bt = starts[b] / sizeof *homes;
             size_t at_end = starts[a + 1] / sizeof *homes, bt_end = starts[b + 1] / sizeof *homes;
             int core = common_home(homes + at, at_end - at, homes + bt, bt_end - bt);
-            if (core >= 0)
+            if (core >= 0 && pairs++ < PAIRS_TOLD)
                 dlb_str_addf(text, "ranks %d and %d ran on the same core, that of CPU %d of %s\n",
                              a, b, core, all->reports[a].host);
         }
+    if (pairs > PAIRS_TOLD)
+        dlb_str_addf(text, "%d pairs of ranks in all ran on the same core\n", pairs);
 }
 
 static int find_sharing(dlb_session *s, const dlb_rank_reports *all, dlb_str *text, dlb_error *err)

@@ -12,11 +12,14 @@ host=$(hostname)
 ranks() {
     local process
     for process in /proc/[0-9]*; do
-        tr '\0' ' ' 2>/dev/null <"$process/cmdline" | grep -q ' --seed 4711 ' || continue
-        tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -q "^OMPI_COMM_WORLD_RANK=${1:-[0-9]*}\$" || continue
+        grep -qzxF 4711 "$process/cmdline" 2>/dev/null || continue
+        grep -qzE "^OMPI_COMM_WORLD_RANK=${1:-[0-9]+}\$" "$process/environ" 2>/dev/null || continue
         basename "$process"
     done
 }
+
+training=
+trap '[ -z "$training" ] || kill -KILL "$training" 2>/dev/null; rm -rf -- "$lib_folder"' EXIT
 
 # in_rank SIGNAL COMM RANK: sends the signal to that rank of a long training that has begun, and waits for
 # its end; sets status and seconds.
@@ -24,7 +27,8 @@ in_rank() {
     rm -f result.json begun
     "$DLBENCH" "${short[@]}" --seed 4711 --ranks 3 --epochs 100000 --comm "$2" --hang-timeout 2 \
         --result result.json --checkpoint begun >"$lib_folder/stdout" 2>"$lib_folder/stderr" &
-    local training=$! victim
+    training=$!
+    local victim
     last_command="training whose rank $3 gets SIG$1, comm $2"
     await_file begun
     victim=$(ranks "$3")
@@ -33,6 +37,7 @@ in_rank() {
     kill "-$1" "$victim"
     status=0
     wait "$training" || status=$?
+    training=
     seconds=$((SECONDS - began))
 }
 
@@ -104,3 +109,8 @@ expect_exit 2 "$DLBENCH" "${short[@]}" --ranks 2 --train-images 1 --batch 1
 expect_stderr 'train_images = 1'
 expect_exit 2 mpirun --oversubscribe --bind-to none -n 2 "$DLBENCH" "${short[@]}" --ranks 3
 expect_stderr 'ranks = 3'
+
+it 'ends when a rank never comes to the start'
+expect_exit 1 mpirun --oversubscribe --bind-to none --mca orte_abort_on_non_zero_status 0 \
+    -n 1 "$DLBENCH" "${short[@]}" --hang-timeout 1 : -n 1 sleep 120
+expect_stderr "rank 0 on $host is held inside MPI"

@@ -51,6 +51,15 @@ Test(launcher, a_batch_script_is_no_task)
     cr_assert_eq(dlb_comm_launched(), 0);
 }
 
+Test(launcher, an_interactive_shell_of_a_batch_system_is_no_rank)
+{
+    setenv("SLURM_NTASKS", "4", 1);
+    setenv("SLURM_STEP_NUM_TASKS", "1", 1);
+    setenv("SLURM_STEP_ID", "4294967290", 1);
+    setenv("SLURM_PROCID", "0", 1);
+    cr_assert_eq(dlb_comm_launched(), 0);
+}
+
 Test(launcher, what_is_no_count_is_not_taken_for_one)
 {
     setenv("OMPI_COMM_WORLD_SIZE", "many", 1);

@@ -102,8 +102,9 @@ Test(launch, the_nodes_of_a_batch_job_share_the_ranks)
 {
     dlb_launch_machine job = small;
     job.nodes = 4;
-    expect_command(&job, (dlb_launch){.ranks = 7, .threads = 1},
-                   WORDS("-n", "7", "--map-by", "slot:PE=1", "--bind-to", "core"));
+    expect_command(
+        &job, (dlb_launch){.ranks = 7, .threads = 1},
+        WORDS("-n", "7", "--map-by", "ppr:2:node:PE=1,OVERSUBSCRIBE", "--bind-to", "core"));
     cr_assert(dlb_launch_oversubscribes(&(dlb_launch){.ranks = 9, .threads = 1}, &job));
 }
 
