@@ -111,6 +111,6 @@ expect_exit 2 mpirun --oversubscribe --bind-to none -n 2 "$DLBENCH" "${short[@]}
 expect_stderr 'ranks = 3'
 
 it 'ends when a rank never comes to the start'
-expect_exit 1 mpirun --oversubscribe --bind-to none --mca orte_abort_on_non_zero_status 0 \
+expect_exit 1 mpirun --oversubscribe --bind-to none \
     -n 1 "$DLBENCH" "${short[@]}" --hang-timeout 1 : -n 1 sleep 120
 expect_stderr "rank 0 on $host is held inside MPI"
