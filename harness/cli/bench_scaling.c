@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <unistd.h>
@@ -271,23 +270,13 @@ static void free_points(bench *b)
     free(b->points);
 }
 
-static int make_folder(bench *b, dlb_error *err)
-{
-    const char *place = getenv("TMPDIR");
-    snprintf(b->folder, sizeof b->folder, "%s/dlbench-XXXXXX", place && *place ? place : "/tmp");
-    if (mkdtemp(b->folder))
-        return 0;
-    return dlb_fail(err, DLB_FAIL, "%s: no folder can be made: %s; TMPDIR says where", b->folder,
-                    strerror(errno));
-}
-
 static int run(const options *o)
 {
     dlb_error err;
     bench b = {.options = o};
     dlb_bench_scene scene = dlb_bench_scene_now();
     dlb_stop_catch();
-    if (make_folder(&b, &err) < 0)
+    if (dlb_bench_make_folder(b.folder, &err) < 0)
         return dlb_cli_fail(name, &err);
     dlb_bench_progress_init(&b.progress, stderr);
     dlb_launch_here(&b.machine);

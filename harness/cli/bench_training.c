@@ -1,6 +1,6 @@
 #include "cli/bench_training.h"
 
-#include <limits.h>
+#include <errno.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -36,6 +36,7 @@ static int read_speed(const char *path, dlb_bench_speed *speed, dlb_error *err)
         .images_per_s = real_of(&result.run, DLB_RUN_images_per_s),
         .exposed_pct = mean_pct(&result, DLB_RANK_comm_exposed_s, train_s),
         .wait_pct = mean_pct(&result, DLB_RANK_wait_s, train_s),
+        .peak_mb = real_of(&result.run, DLB_RUN_peak_rss_mb),
     };
     const dlb_cell *host = &result.run.cells[DLB_RUN_host];
     snprintf(speed->host, sizeof speed->host, "%s", host->kind == DLB_CELL_TEXT ? host->text : "");
@@ -47,20 +48,49 @@ static int read_speed(const char *path, dlb_bench_speed *speed, dlb_error *err)
 
 /* ---- The child ---- */
 
+int dlb_bench_make_folder(char folder[PATH_MAX], dlb_error *err)
+{
+    const char *place = getenv("TMPDIR");
+    snprintf(folder, PATH_MAX, "%s/dlbench-XXXXXX", place && *place ? place : "/tmp");
+    if (mkdtemp(folder))
+        return 0;
+    return dlb_fail(err, DLB_FAIL, "%s: no folder can be made: %s; TMPDIR says where", folder,
+                    strerror(errno));
+}
+
 static int start(const dlb_bench_training *t, const dlb_launch_machine *machine, const char *path,
                  dlb_error *err)
 {
     enum { DIGITS = 24 };
-    char ranks[DIGITS], batch[DIGITS], images[DIGITS], test_images[DIGITS];
+    char ranks[DIGITS], workers[DIGITS], batch[DIGITS], images[DIGITS], test_images[DIGITS];
     snprintf(ranks, DIGITS, "%d", t->ranks);
+    snprintf(workers, DIGITS, "%lld", t->workers);
     snprintf(batch, DIGITS, "%lld", t->batch);
     snprintf(images, DIGITS, "%lld", t->images * t->ranks);
     snprintf(test_images, DIGITS, "%d", TEST_IMAGES * t->ranks);
-    const char *const words[] = {
-        "train",         "--quiet",   "--result", path,  "--model",        t->model,
-        "--data",        "synthetic", "--ranks",  ranks, "--threads",      "1",
-        "--epochs",      "1",         "--batch",  batch, "--train-images", images,
-        "--test-images", test_images, NULL};
+    const char *const words[] = {"train",
+                                 "--quiet",
+                                 "--result",
+                                 path,
+                                 "--model",
+                                 t->model,
+                                 "--data",
+                                 "synthetic",
+                                 "--ranks",
+                                 ranks,
+                                 "--threads",
+                                 "1",
+                                 "--epochs",
+                                 "1",
+                                 "--batch",
+                                 batch,
+                                 "--train-images",
+                                 images,
+                                 "--test-images",
+                                 test_images,
+                                 "--workers",
+                                 workers,
+                                 NULL};
     dlb_launch launch = {.ranks = t->ranks, .threads = 1, .program = words};
     int status;
     if (dlb_relaunch_run(&launch, machine, &status, err) < 0)

@@ -2,6 +2,8 @@
 #ifndef DLB_CLI_BENCH_TRAINING_H
 #define DLB_CLI_BENCH_TRAINING_H
 
+#include <limits.h>
+
 #include "comm/comm.h"
 #include "launch/launch.h"
 
@@ -9,16 +11,21 @@
 typedef struct dlb_bench_training {
     const char *model;
     int ranks;
-    long long batch;  /* of a rank */
-    long long images; /* of a rank */
+    long long workers; /* 0: one a rank */
+    long long batch;   /* of a worker */
+    long long images;  /* of a rank */
 } dlb_bench_training;
 
 /* NaN: missing. */
 typedef struct dlb_bench_speed {
     double train_s, images_per_s;
     double exposed_pct, wait_pct; /* communication and waiting: of train_s, mean of the ranks */
+    double peak_mb;               /* resident memory of the rank with most */
     char host[DLB_HOST_NAME];     /* of the first rank */
 } dlb_bench_speed;
+
+/* A new folder for results on their way, below TMPDIR; rmdir it. */
+int dlb_bench_make_folder(char folder[PATH_MAX], dlb_error *err);
 
 /*
  * Train and read the result, by way of a file in `folder` that is gone afterwards. A training that

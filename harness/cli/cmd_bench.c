@@ -9,6 +9,8 @@ static const struct subject {
 } subjects[] = {
     {"comm", dlb_bench_comm, "exchange of gradients against MPI_Allreduce and memory bandwidth"},
     {"scaling", dlb_bench_scaling, "images/s of several ranks against one, batch by batch"},
+    {"workers", dlb_bench_workers,
+     "an epoch of many workers on one rank against one of a single worker"},
 };
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };

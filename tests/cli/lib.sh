@@ -78,6 +78,23 @@ await_file() {
     done
 }
 
+# processes_with TEXT: the numbers of the processes in whose command line it stands.
+processes_with() {
+    local process
+    for process in /proc/[0-9]*; do
+        ! grep -qaF -e "$1" "$process/cmdline" 2>/dev/null || basename "$process"
+    done
+}
+
+# ranks_with TEXT [RANK]: those of them that mpirun started, all or the one of that rank.
+ranks_with() {
+    local process
+    for process in $(processes_with "$1"); do
+        ! grep -qzE "^OMPI_COMM_WORLD_RANK=${2:-[0-9]+}\$" "/proc/$process/environ" 2>/dev/null ||
+            echo "$process"
+    done
+}
+
 # expect_equal EXPECTED ACTUAL
 expect_equal() { [ "$1" = "$2" ] || fail "'$2' instead of '$1'"; }
 

@@ -126,6 +126,14 @@ expect_rows $((2 * 2 * 2)) scaling.csv
 expect_equal 2 "$(count scaling.csv batch=32 ranks=2 images=128)"
 expect_positive scaling.csv images_per_s
 
+it 'compares many workers on one rank with one'
+expect_exit 0 "$DLBENCH" bench workers --workers 4 --rounds 2 --batch 16 --images 256
+expect_stdout '^ +1 +[0-9]'
+expect_stdout '^ +4 +[0-9].* MB$'
+expect_stdout 'an epoch of 4 workers takes [0-9.]+ times as long'
+expect_exit 2 "$DLBENCH" bench workers --workers 1
+expect_stderr '--workers 1'
+
 it 'leaves no files behind'
 expect_equal '' "$(ls tmp)"
 
@@ -154,7 +162,7 @@ interrupted() {
 
 it 'ends when it is interrupted, with all that it has started'
 interrupted comm --rounds 99991 --largest-kb 1
-expect_equal '' "$(pgrep -f -- '--rounds 99991' || true)"
+expect_equal '' "$(processes_with 99991)"
 interrupted scaling --images 60000 --model horovod_cnn
-expect_equal '' "$(pgrep -f -- "$TMPDIR" || true)"
+expect_equal '' "$(processes_with "$TMPDIR")"
 expect_equal '' "$(ls tmp)"

@@ -8,16 +8,7 @@ short=(train --model horovod_cnn --data synthetic --train-images 1000 --test-ima
     --threads 1 --kmp-blocktime 0 --quiet)
 host=$(hostname)
 
-# ranks [RANK]: the processes that mpirun started for the training below, which is known by its seed.
-ranks() {
-    local process
-    for process in /proc/[0-9]*; do
-        grep -qzxF 4711 "$process/cmdline" 2>/dev/null || continue
-        grep -qzE "^OMPI_COMM_WORLD_RANK=${1:-[0-9]+}\$" "$process/environ" 2>/dev/null || continue
-        basename "$process"
-    done
-}
-
+mark=471147 # the seed by which the processes of a training are known
 training=
 trap '[ -z "$training" ] || kill -KILL "$training" 2>/dev/null; rm -rf -- "$lib_folder"' EXIT
 
@@ -25,13 +16,13 @@ trap '[ -z "$training" ] || kill -KILL "$training" 2>/dev/null; rm -rf -- "$lib_
 # its end; sets status and seconds.
 in_rank() {
     rm -f result.json begun
-    "$DLBENCH" "${short[@]}" --seed 4711 --ranks 3 --epochs 100000 --comm "$2" --hang-timeout 2 \
+    "$DLBENCH" "${short[@]}" --seed "$mark" --ranks 3 --epochs 100000 --comm "$2" --hang-timeout 2 \
         --result result.json --checkpoint begun >"$lib_folder/stdout" 2>"$lib_folder/stderr" &
     training=$!
     local victim
     last_command="training whose rank $3 gets SIG$1, comm $2"
     await_file begun
-    victim=$(ranks "$3")
+    victim=$(ranks_with "$mark" "$3")
     [ -n "$victim" ] || fail 'no rank was found'
     local began=$SECONDS
     kill "-$1" "$victim"
@@ -50,7 +41,7 @@ for case in 'shm 0' 'shm 2' 'mpi 0' 'mpi 1'; do
     expect_stderr "rank $rank"
     expect_stderr "$host"
     [ ! -e result.json ] || fail 'there is a result'
-    expect_equal '' "$(ranks)"
+    expect_equal '' "$(ranks_with "$mark")"
 
     it "ends within seconds when rank $rank hangs ($comm), and names it"
     in_rank STOP "$comm" "$rank"
@@ -58,11 +49,11 @@ for case in 'shm 0' 'shm 2' 'mpi 0' 'mpi 1'; do
     [ "$seconds" -le 30 ] || fail "it took $seconds s"
     expect_stderr "rank $rank on $host has made no step for"
     [ ! -e result.json ] || fail 'there is a result'
-    expect_equal '' "$(ranks)"
+    expect_equal '' "$(ranks_with "$mark")"
 done
 
 it 'leaves a checkpoint that is whole'
-expect_exit 0 "$DLBENCH" "${short[@]}" --seed 4711 --workers 3 --checkpoint begun \
+expect_exit 0 "$DLBENCH" "${short[@]}" --seed "$mark" --workers 3 --checkpoint begun \
     --epochs "$(($(grep -a '^epoch_count' begun | cut -d ' ' -f 2) + 1))"
 
 it 'ends as diverged on all ranks when a loss is not finite'

@@ -97,10 +97,10 @@ expect_end() {
 }
 
 # Processes that run with our result file on their command line, in no certain order.
-processes() { pgrep -f -- "--result $lib_folder/cwd/ended.json" || true; }
+processes() { processes_with "$lib_folder/cwd/ended.json"; }
 
 # Those of them that are ranks: the launcher's children.
-ranks() { pgrep -P "$(pgrep -P "$trainer")" || true; }
+ranks() { ranks_with "$lib_folder/cwd/ended.json"; }
 
 expect_nothing_left() {
     local waited
