@@ -49,6 +49,23 @@ expect_exit() {
     [ "$status" -eq "$expected" ] || fail "exit status $status instead of $expected"
 }
 
+# start_training FLAG…: trains in the background, up to the first epoch's end; $trainer is its id.
+start_training() {
+    : >"$lib_folder/stdout" # or the loop below might see what the training before it printed
+    "$DLBENCH" train --model horovod_cnn --train-images 12800 --test-images 500 --epochs 1000 "$@" \
+        >"$lib_folder/stdout" 2>"$lib_folder/stderr" &
+    trainer=$!
+    last_command="train $*"
+    until grep -q 'Epoch 1/1000' "$lib_folder/stdout" || ! kill -0 "$trainer"; do sleep 0.1; done
+}
+
+# expect_end CODE: of the training in the background.
+expect_end() {
+    local status=0
+    wait "$trainer" || status=$?
+    [ "$status" -eq "$1" ] || fail "exit status $status instead of $1"
+}
+
 # What the last command printed, as text.
 stdout() { cat "$lib_folder/stdout"; }
 stderr() { cat "$lib_folder/stderr"; }

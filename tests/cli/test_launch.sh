@@ -78,23 +78,7 @@ if command -v script >/dev/null; then
     [ "$widest" -lt 60 ] || fail "a bar of $widest columns"
 fi
 
-# start_training: trains in the background, up to the first epoch's end; $trainer is its id.
-start_training() {
-    : >"$lib_folder/stdout"
-    "$DLBENCH" train --model horovod_cnn --train-images 12800 --test-images 500 --epochs 1000 \
-        --ranks 2 --threads 1 --result "$lib_folder/cwd/ended.json" \
-        >"$lib_folder/stdout" 2>"$lib_folder/stderr" &
-    trainer=$!
-    last_command='train --ranks 2'
-    until grep -q 'Epoch 1/1000' "$lib_folder/stdout" || ! kill -0 "$trainer"; do sleep 0.1; done
-}
-
-# expect_end CODE: of the training in the background.
-expect_end() {
-    local status=0
-    wait "$trainer" || status=$?
-    [ "$status" -eq "$1" ] || fail "exit status $status instead of $1"
-}
+watched=(--ranks 2 --threads 1 --result "$lib_folder/cwd/ended.json")
 
 # Processes that run with our result file on their command line, in no certain order.
 processes() { processes_with "$lib_folder/cwd/ended.json"; }
@@ -113,7 +97,7 @@ expect_nothing_left() {
 
 it 'ends after the step on Ctrl-C and its like, with the result of all ranks'
 for signal in INT TERM HUP USR1; do
-    start_training
+    start_training "${watched[@]}"
     expect_equal 2 "$(ranks | wc -l)"
     kill -"$signal" "$trainer"
     expect_end 1
@@ -125,14 +109,14 @@ for signal in INT TERM HUP USR1; do
 done
 
 it 'leaves no process behind when it is killed'
-start_training
+start_training "${watched[@]}"
 kill -KILL "$trainer"
 wait "$trainer" 2>/dev/null || true
 expect_nothing_left
 rm -f ended.json # of ranks that could still stop by themselves
 
 it 'ends when a rank dies, says which, and writes no result'
-start_training
+start_training "${watched[@]}"
 victim=$(ranks | sort -n | tail -n 1)
 kill -KILL "$victim"
 expect_end 1
@@ -143,7 +127,7 @@ expect_nothing_left
 
 it 'goes on after a hangup that is ignored, as under nohup'
 trap '' HUP
-start_training
+start_training "${watched[@]}"
 trap - HUP
 kill -HUP "$trainer"
 sleep 0.5
