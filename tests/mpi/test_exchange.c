@@ -415,7 +415,8 @@ static void what_cannot_be_had_is_refused(dlb_comm *comm, bool even)
         CHECK(dlb_exchange_create(&exchange, comm, &options, note, &err) == DLB_BAD_INPUT, "one");
     options.kind = DLB_EXCHANGE_SHM;
     if (!even)
-        CHECK(dlb_exchange_create(&exchange, comm, &options, note, &err) == DLB_BAD_INPUT, "uneven");
+        CHECK(dlb_exchange_create(&exchange, comm, &options, note, &err) == DLB_BAD_INPUT,
+              "uneven");
     options.buckets = &gap;
     CHECK(dlb_exchange_create(&exchange, comm, &options, note, &err) == DLB_BAD_INPUT, "a gap");
     options.buckets = &ragged;
