@@ -178,10 +178,8 @@ static void record_ipc(dlb_result *result)
     const dlb_row_counter *cycles = find_counter(&result->run, "PAPI_TOT_CYC");
     if (!instructions || !cycles)
         return;
-    bool known = !instructions->missing && !cycles->missing && cycles->value > 0;
-    dlb_value ipc =
-        known ? dlb_value_of((double)instructions->value / (double)cycles->value)
-              : dlb_value_missing("needs PAPI_TOT_INS and PAPI_TOT_CYC, of which one is missing");
+    dlb_value ipc = dlb_ipc(instructions->missing ? NULL : &instructions->value,
+                            cycles->missing ? NULL : &cycles->value);
     set_or_note(result, DLB_RUN_ipc, &ipc);
 }
 

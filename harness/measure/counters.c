@@ -167,24 +167,13 @@ bool dlb_counters_value(const dlb_counters *c, size_t event, long long *total)
     return true;
 }
 
-static bool value_by_name(const dlb_counters *c, const char *name, long long *total)
+dlb_value dlb_ipc(const long long *instructions, const long long *cycles)
 {
-    for (size_t i = 0; i < c->plan.count; i++) {
-        if (strcmp(c->plan.events[i].name, name) == 0)
-            return dlb_counters_value(c, i, total);
-    }
-    return false;
-}
-
-dlb_value dlb_counters_ipc(const dlb_counters *c)
-{
-    long long instructions, cycles;
-    if (!value_by_name(c, "PAPI_TOT_INS", &instructions) ||
-        !value_by_name(c, "PAPI_TOT_CYC", &cycles))
+    if (!instructions || !cycles)
         return dlb_value_missing("PAPI_TOT_INS and PAPI_TOT_CYC were not both counted");
-    if (cycles <= 0)
+    if (*cycles <= 0)
         return dlb_value_missing("PAPI_TOT_CYC counted nothing in the window");
-    return dlb_value_of((double)instructions / (double)cycles);
+    return dlb_value_of((double)*instructions / (double)*cycles);
 }
 
 int dlb_counters_probe(const char *event, const char **note, dlb_error *err)

@@ -49,8 +49,8 @@ bool dlb_counters_value(const dlb_counters *c, size_t event, long long *total);
  */
 const char *dlb_counters_why(const dlb_counters *c, size_t event);
 
-/* Instructions a cycle, if both PAPI_TOT_INS and PAPI_TOT_CYC were counted. */
-dlb_value dlb_counters_ipc(const dlb_counters *c);
+/* Instructions a cycle, from the totals of PAPI_TOT_INS and PAPI_TOT_CYC; NULL: not counted. */
+dlb_value dlb_ipc(const long long *instructions, const long long *cycles);
 
 /*
  * 0 if `event` counts here, and in *note who counts it if that is not PAPI (else ""); DLB_BAD_INPUT

@@ -143,25 +143,35 @@ Test(counters, a_thread_that_cannot_count_makes_the_sum_missing_and_not_too_smal
     free_all(c);
 }
 
+/* Of counters whose first event is instructions, and the second, if there is one, cycles. */
+static dlb_value ipc_of(const dlb_counters *c)
+{
+    long long totals[2];
+    bool counted[2] = {false, false};
+    for (size_t i = 0; i < dlb_counters_count(c); i++)
+        counted[i] = dlb_counters_value(c, i, &totals[i]);
+    return dlb_ipc(counted[0] ? &totals[0] : NULL, counted[1] ? &totals[1] : NULL);
+}
+
 Test(counters, instructions_a_cycle_need_both)
 {
     dlb_counters *both = create("PAPI_TOT_INS PAPI_TOT_CYC", 1);
     count(both, 0, 49);
-    dlb_value ipc = dlb_counters_ipc(both);
+    dlb_value ipc = ipc_of(both);
     cr_assert(ipc.known);
     cr_expect_float_eq(ipc.number, 2.0, 1e-12);
     free_all(both);
 
     dlb_counters *one = create("PAPI_TOT_INS", 1);
     count(one, 0, 49);
-    cr_expect_not(dlb_counters_ipc(one).known);
+    cr_expect_not(ipc_of(one).known);
     free_all(one);
 }
 
 Test(counters, cycles_never_started_give_no_rate)
 {
     dlb_counters *c = create("PAPI_TOT_INS PAPI_TOT_CYC", 1);
-    cr_expect_not(dlb_counters_ipc(c).known);
+    cr_expect_not(ipc_of(c).known);
     free_all(c);
 }
 
