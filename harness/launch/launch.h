@@ -6,7 +6,7 @@
  *     dlb_launch launch = {.ranks = 4, .threads = 2, .program = argv};
  *     dlb_command_line line;
  *     dlb_launch_command(&line, &launch, &machine, &err)      what would be run, as an argv array
- *     dlb_launch_run(&line, &status, &err)                    run it and wait
+ *     dlb_launch_run(&line, NULL, &end, &err)                 run it and wait
  *     dlb_command_line_release(&line);
  *
  * No shell is ever involved.
@@ -27,12 +27,26 @@ typedef enum dlb_binding {
     DLB_BINDING_NONE,
 } dlb_binding;
 
+/* Who starts the ranks. */
+typedef enum dlb_starter {
+    DLB_STARTER_AUTO, /* one rank: nobody; more: srun in a Slurm job, aprun in a Cobalt job, else
+                         mpirun */
+    DLB_STARTER_NONE, /* the program is started as it is; one rank only */
+    DLB_STARTER_MPIRUN,
+    DLB_STARTER_SRUN,
+    DLB_STARTER_APRUN,
+} dlb_starter;
+
 /* What is to be started. */
 typedef struct dlb_launch {
+    dlb_starter starter;
     int ranks;
-    int ranks_per_node; /* 0: left to the launcher */
-    int threads;        /* of a rank, at least 1 */
+    int ranks_per_node;   /* 0: left to the launcher */
+    int threads;          /* of a rank, at least 1 */
+    int threads_per_core; /* hardware threads of a core that are used; 0: left to the launcher */
     dlb_binding binding;
+    const char *const *options;     /* further words for the launcher, ended by NULL; or NULL */
+    const char *const *wrap;        /* words before the program of every rank, likewise */
     const char *const *program;     /* argv of a rank, ended by NULL */
     const char *const *environment; /* "NAME=value" for all ranks, ended by NULL; or NULL */
 } dlb_launch;
@@ -44,8 +58,10 @@ typedef struct dlb_launch_machine {
     int hwthreads;      /* of those cores */
     bool narrowed;      /* its CPU mask leaves out CPUs that a launcher would bind ranks to */
     bool root;          /* Open MPI wants to be told that this is meant */
+    bool slurm, cobalt; /* inside a job of that batch system */
     char mpirun[4096];  /* its path; "" if there is none */
     char version[1024]; /* how it answers --version */
+    char srun[4096], aprun[4096]; /* their paths; "" if there are none */
 } dlb_launch_machine;
 
 /* A command: an argv array and additions to the environment ("NAME=value"), ended by NULL. */
@@ -58,6 +74,9 @@ typedef struct dlb_command_line {
 
 /* Look at this machine, and ask its mpirun or mpiexec which MPI it belongs to: ~50 ms. */
 void dlb_launch_here(dlb_launch_machine *machine);
+
+/* The same without asking, for who will start one rank without a launcher: ~1 ms. */
+void dlb_launch_here_alone(dlb_launch_machine *machine);
 
 /* Threads of a rank where the user left them to us: the cores divided by the ranks of a node. */
 int dlb_launch_threads(const dlb_launch *launch, const dlb_launch_machine *machine);
@@ -80,17 +99,36 @@ void dlb_command_line_release(dlb_command_line *line);
 /* Append it as a person would type it, quoted where a shell would need it; for showing only. */
 void dlb_command_line_describe(const dlb_command_line *line, dlb_str *text);
 
+/* Care for a command while it runs. Zeroed: none. */
+typedef struct dlb_launch_care {
+    int output; /* open file that receives stdout and stderr; 0: ours do, stderr without `chatter`
+                 */
+    const char *folder; /* that it is started in; NULL: ours */
+    double timeout_s;   /* after which its processes are ended; 0: never */
+    void (*on_tick)(void *arg, double elapsed_s); /* called every tick_ms; or NULL */
+    int tick_ms;
+    void *arg;
+} dlb_launch_care;
+
+/* How it ended. */
+typedef struct dlb_launch_end {
+    int status;     /* the exit status, or 128 + the number of the signal that killed it */
+    bool timed_out; /* it was ended by us for its timeout */
+    bool stopped;   /* a signal asked us to stop while it ran, be it only at its start */
+    double wall_s;
+} dlb_launch_end;
+
 /*
- * Start the command, whose argv[0] is a path, in a process group of its own and wait for its end.
- * Its input is empty; its stderr reaches ours, without `chatter`.
+ * Start the command in a process group of its own and wait for its end; argv[0] without a slash is
+ * looked up in PATH. Its input is empty. When this returns nothing of its group lives on.
  *
  * While it runs, SIGINT, SIGTERM, SIGUSR1 and, unless it is ignored as under nohup, SIGHUP to this
  * process become one stop_signal to the command; another of them more than a second later ends its
- * whole group: SIGTERM, and SIGKILL after some seconds. SIGTSTP (Ctrl-Z) suspends the command with
- * this process. If this process dies, the command gets a SIGTERM.
- *
- * *status is the exit status, or 128 + the number of the signal that killed it.
+ * whole group: SIGTERM, and SIGKILL after some seconds. So does the timeout. SIGTSTP (Ctrl-Z)
+ * suspends the command with this process. If this process dies, even by SIGKILL, the group gets a
+ * SIGTERM and, some seconds later, a SIGKILL.
  */
-int dlb_launch_run(const dlb_command_line *line, int *status, dlb_error *err);
+int dlb_launch_run(const dlb_command_line *line, const dlb_launch_care *care, dlb_launch_end *end,
+                   dlb_error *err);
 
 #endif

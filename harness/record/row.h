@@ -41,10 +41,19 @@ typedef struct dlb_row_counter {
     char *why; /* of a missing one; NULL otherwise */
 } dlb_row_counter;
 
+/* A column that this study's table has besides those of the schema: env.NAME, param.NAME, a metric.
+ */
+typedef struct dlb_row_extra {
+    char *name;
+    char *text; /* of the cell; "" is missing */
+} dlb_row_extra;
+
 /* Read the fields; change them through the functions. */
 typedef struct dlb_row {
     const dlb_table *table;
     dlb_cell *cells; /* one a column of the table */
+    dlb_row_extra *extras;
+    size_t extra_count, extra_capacity;
     dlb_row_counter *counters;
     size_t counter_count, counter_capacity;
 } dlb_row;
@@ -63,6 +72,10 @@ void dlb_row_clear(dlb_row *row, int column);
 
 /* Set a column from the text of a cell, by the column's type; "" is missing. */
 int dlb_row_parse(dlb_row *row, int column, const char *text, dlb_error *err);
+
+/* Set an extra column of the row, added after the others when it is new; columns stand before
+ * counters. */
+void dlb_row_set_extra(dlb_row *row, const char *name, const char *text);
 
 /*
  * Set a counter of the row, added after the others when it is new. Its column is named after the

@@ -1,0 +1,31 @@
+/*
+ * Numbers that a foreign program leaves behind: in its output, in JSON or in CSV files.
+ *
+ * Each function finds one finite number, or says why not in a sentence fit for the reason of a
+ * failed run: DLB_FAIL where the run did not yield it, DLB_BAD_INPUT where the request is wrong.
+ */
+#ifndef DLB_RECORD_METRICS_H
+#define DLB_RECORD_METRICS_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+/* Whether the pattern is a POSIX extended regular expression with at least one group. */
+int dlb_metric_check_regex(const char *pattern, dlb_error *err);
+
+/* The first group in the last line of the file that matches. Files of any size; lines of any bytes.
+ */
+int dlb_metric_regex(const char *path, const char *pattern, double *value, dlb_error *err);
+
+/* A number in a JSON file: keys and, from 0, places in arrays, separated by dots; negative: from
+ * the end. */
+int dlb_metric_json(const char *path, const char *at, double *value, dlb_error *err);
+
+/* The last row's value in that column of a CSV file. */
+int dlb_metric_csv(const char *path, const char *column, double *value, dlb_error *err);
+
+/* Append the last lines of a file, at most `lines` and `bytes`, without escape sequences and
+ * control bytes. */
+void dlb_log_tail(const char *path, int lines, size_t bytes, dlb_str *out);
+
+#endif
