@@ -1,0 +1,76 @@
+/*
+ * The runs of a study, grouped by point: what every table and figure is reduced from.
+ *
+ * Read from a runs.csv alone. Runs of one point have equal parameters; where the file has no ids of points they are
+ * grouped by their parameters. A measure is missing (NaN) where its cell is empty; a run that is not ok has no times,
+ * whatever its cells say, and a diverged one no accuracy and no loss either.
+ */
+#ifndef DLB_REPORT_POINTS_H
+#define DLB_REPORT_POINTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* Numbers of a run, by their columns in runs.csv. */
+enum dlb_measure {
+    DLB_MEASURE_time_to_solution_s,
+    DLB_MEASURE_time_to_target_s,
+    DLB_MEASURE_wall_s,
+    DLB_MEASURE_setup_s,
+    DLB_MEASURE_eval_s,
+    DLB_MEASURE_images_per_s,
+    DLB_MEASURE_train_accuracy,
+    DLB_MEASURE_train_loss,
+    DLB_MEASURE_test_accuracy,
+    DLB_MEASURE_test_loss,
+    DLB_MEASURE_comm_exposed_s,
+    DLB_MEASURE_wait_s,
+    DLB_MEASURE_peak_rss_mb,
+    DLB_MEASURE_steal_pct,
+    DLB_MEASURE_load,
+    DLB_MEASURE_joules,
+    DLB_MEASURE_gflops,
+    DLB_MEASURES
+};
+
+enum dlb_run_status { DLB_STATUS_OK, DLB_STATUS_FAILED, DLB_STATUS_TIMEOUT, DLB_STATUS_DIVERGED };
+
+/* A run: repeat k of any point belongs to block k. */
+typedef struct dlb_point_run {
+    int repeat;
+    enum dlb_run_status status;
+} dlb_point_run;
+
+typedef struct dlb_points dlb_points;
+
+/* `path` is a runs.csv. Memory: some 100 bytes a run. */
+int dlb_points_read(dlb_points **points, const char *path, dlb_error *err);
+void dlb_points_free(dlb_points *points);
+
+size_t dlb_points_count(const dlb_points *points);
+size_t dlb_points_runs(const dlb_points *points); /* of all points */
+
+/* The parameters: columns of runs.csv that are keys of a workload, env.NAME, param.NAME, grid and mode. */
+size_t dlb_points_parameters(const dlb_points *points);
+const char *dlb_points_parameter(const dlb_points *points, size_t parameter);
+int dlb_points_find(const dlb_points *points, const char *parameter); /* or -1 */
+bool dlb_points_varies(const dlb_points *points, int parameter);
+
+/* A point, 0 .. count - 1, in the order of its first run in the file. `parameter` -1 gives "" and NaN. */
+const char *dlb_point_id(const dlb_points *points, size_t point);
+const char *dlb_point_text(const dlb_points *points, size_t point, int parameter);
+double dlb_point_number(const dlb_points *points, size_t point, int parameter);
+
+/* Its runs by repeat, and their measures: `values` points at one number a run. */
+size_t dlb_point_runs(const dlb_points *points, size_t point, const dlb_point_run **runs);
+size_t dlb_point_measure(const dlb_points *points, size_t point, enum dlb_measure measure,
+                         const double **values);
+const char *dlb_measure_name(enum dlb_measure measure); /* its column */
+
+/* The hosts and commits that the runs came from, each once, in the order of the file. */
+size_t dlb_points_hosts(const dlb_points *points, const char *const **hosts);
+size_t dlb_points_commits(const dlb_points *points, const char *const **commits);
+
+#endif
