@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -207,4 +208,17 @@ int dlb_file_write_atomic(const char *path, const char *bytes, size_t count, dlb
     status = (t.in_place ? write_in_place : replace)(&t, bytes, count, err);
     free(t.path);
     return status;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk)
+{
+    (void)info, (void)kind, (void)walk;
+    remove(path);
+    return 0;
+}
+
+void dlb_file_remove_tree(const char *path)
+{
+    enum { OPEN_FOLDERS = 16 };
+    nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }

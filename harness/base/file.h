@@ -31,4 +31,7 @@ bool dlb_file_same(const char *path, const char *other);
  */
 int dlb_file_write_atomic(const char *path, const char *bytes, size_t count, dlb_error *err);
 
+/* Remove a folder and all that is in it, following no links; what cannot be removed stays. */
+void dlb_file_remove_tree(const char *path);
+
 #endif

@@ -1,11 +1,12 @@
 /*
  * Columns of a CSV file in memory: what reports are made from.
  *
- * Only the columns asked for are kept, in compact form: numbers as doubles, NaN being missing;
- * words as indices of 1, 2 or 4 bytes into the words of their column. A million rows of a runs.csv
- * are read in about a second. Files of other programs, spreadsheets and other versions of this one
- * are welcome: any order of columns, CR LF, a byte order mark, quoted fields, unknown columns, rows
- * cut short by a crash at the end.
+ * Only the columns asked for are kept, in compact form: whole numbers in 1, 2 or 4 bytes, others as
+ * doubles, NaN being missing; words as indices of 1, 2 or 4 bytes into the words of their column. A
+ * million rows of a runs.csv are read in about a second. Files of other programs, spreadsheets and
+ * other versions of this one are welcome: any order of columns, CR LF, a byte order mark, quoted
+ * fields, unknown columns, empty lines, and a last row cut short by a crash, which is left out. The
+ * cells that a shorter row lacks are missing.
  */
 #ifndef DLB_RECORD_FRAME_H
 #define DLB_RECORD_FRAME_H
@@ -27,8 +28,8 @@ typedef struct dlb_frame dlb_frame;
 
 /*
  * Read the wanted columns; those that the file lacks are not there. A file without a header line,
- * a column twice, a text where a number is wanted, a row with more fields than columns are
- * DLB_BAD_INPUT with the line.
+ * a column twice, a text where a number is wanted (base/csv_number.h), a row with more fields than
+ * columns are DLB_BAD_INPUT with the line.
  */
 int dlb_frame_read(dlb_frame **frame, const char *path, const dlb_frame_want *wants, size_t count,
                    dlb_error *err);
@@ -48,7 +49,9 @@ int dlb_frame_column(const dlb_frame *frame, const char *name);
 /* A cell of a NUMBER column; NaN if missing. A column of -1 is missing throughout. */
 double dlb_frame_number(const dlb_frame *frame, int column, size_t row);
 
-/* A cell of a WORD column; "" if missing. Equal words of a column have equal codes; 0 is missing.
+/*
+ * A cell of a WORD column; "" if missing. Equal words of a column have equal codes, from 1 in the
+ * order of their first appearance; 0 is missing.
  */
 const char *dlb_frame_word(const dlb_frame *frame, int column, size_t row);
 uint32_t dlb_frame_code(const dlb_frame *frame, int column, size_t row);

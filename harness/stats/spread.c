@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/mem.h"
+#include "stats/order.h"
 
 double dlb_quantile(const double *ascending, size_t count, double p)
 {
@@ -16,20 +16,10 @@ double dlb_quantile(const double *ascending, size_t count, double p)
     return ascending[below] * (1 - beyond) + ascending[below + 1] * beyond;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 dlb_spread dlb_spread_of(const double *values, size_t count)
 {
-    double *known = dlb_alloc(count ? count : 1, sizeof *known);
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!isnan(values[i]))
-            known[n++] = values[i];
-    qsort(known, n, sizeof *known, compare);
+    size_t n;
+    double *known = dlb_ascending(values, count, &n);
     dlb_spread spread = {.count = n,
                          .min = dlb_quantile(known, n, 0),
                          .lower = dlb_quantile(known, n, 0.25),

@@ -19,6 +19,17 @@ Test(quantile, is_linear_between_elements)
     cr_assert_float_eq(dlb_quantile(values, 2, 0.9), 19, 1e-12);
 }
 
+/* The default of R, type 7 of R. J. Hyndman and Y. Fan (1996): quantile(c(1, 3, 4, 8, 9, 20)). */
+Test(quantile, is_that_of_r)
+{
+    const double values[] = {1, 3, 4, 8, 9, 20};
+    const struct {
+        double p, quantile;
+    } known[] = {{0, 1}, {0.1, 2}, {0.25, 3.25}, {0.5, 6}, {0.75, 8.75}, {0.9, 14.5}, {1, 20}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        cr_expect_float_eq(dlb_quantile(values, 6, known[i].p), known[i].quantile, 1e-12);
+}
+
 Test(quantile, keeps_the_infinite_out_of_its_neighbours)
 {
     const double values[] = {1, 2, INFINITY};
