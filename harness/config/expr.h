@@ -45,16 +45,24 @@ typedef struct dlb_expr_fault {
     char message[256];
 } dlb_expr_fault;
 
+/* Fill *fault and return DLB_BAD_INPUT. */
+int dlb_expr_fail(dlb_expr_fault *fault, size_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
 typedef struct dlb_expr dlb_expr;
 
 /*
  * Parse the longest expression at the start of `text`, which ends before what cannot continue it;
- * *end is where. NULL after a fault. Nesting is limited to 64 levels, the size to 1000 nodes.
+ * *end is where, with blanks skipped. NULL after a fault. Nesting is limited to 64 levels, the size
+ * to 1000 nodes.
  */
 dlb_expr *dlb_expr_parse(const char *text, size_t *end, const dlb_expr_scope *scope,
                          dlb_expr_fault *fault);
 
-/* The same of a number, a name, or what stands in parentheses, without operators after it. */
+/*
+ * The same of a number, a name, a function or what stands in parentheses, perhaps negative, without
+ * operators after it.
+ */
 dlb_expr *dlb_expr_parse_primary(const char *text, size_t *end, const dlb_expr_scope *scope,
                                  dlb_expr_fault *fault);
 void dlb_expr_free(dlb_expr *expr);

@@ -18,6 +18,8 @@ typedef struct dlb_place {
     int line;         /* from 1 */
     int column;       /* of the text's first byte, from 1, in bytes */
     const char *text; /* the whole line, for showing; without its newline */
+    size_t length;    /* of what stands on this line, in bytes; of interest if there is a rest */
+    const struct dlb_place *rest; /* where it goes on, of a continued line, else NULL */
 } dlb_place;
 
 typedef struct dlb_ini_entry {

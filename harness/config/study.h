@@ -16,7 +16,7 @@ enum dlb_order { DLB_ORDER_BLOCKS, DLB_ORDER_SEQUENTIAL };
 
 /* How often each point is run. */
 typedef struct dlb_repeats {
-    int min, max; /* equal unless a precision is asked for */
+    int min, max; /* equal unless a precision or a budget decides */
     double
         precision;   /* half width of the median's 95 % interval by the median; 0: none asked for */
     double budget_s; /* after which no more than `min` repeats are begun; 0: none */
@@ -59,6 +59,9 @@ int dlb_study_read(dlb_study **study, const char *path, dlb_error *err);
 int dlb_study_parse(dlb_study **study, const char *name, const char *bytes, size_t count,
                     dlb_error *err);
 void dlb_study_free(dlb_study *study);
+
+/* The value of an entry as a number of repeats; of NULL, *repeats stays as it is. */
+int dlb_study_read_repeats(const dlb_ini_entry *entry, int *repeats, dlb_error *err);
 
 /* "90", "90s", "1.5h", "10m" as seconds; "2%" or "0.02" as 0.02. False if it is none. */
 bool dlb_duration_parse(const char *text, double *seconds);

@@ -30,6 +30,7 @@ typedef struct dlb_plan_host {
     int (*data)(void *arg, const dlb_workload *workload, long long *images, uint64_t *hash,
                 dlb_error *err);
     void *arg;
+    size_t max_points; /* 0: DLB_PLAN_MAX_POINTS */
 } dlb_plan_host;
 
 enum { DLB_PLAN_MAX_POINTS = 10000000, DLB_POINT_ID_SIZE = 17 };
@@ -37,9 +38,11 @@ enum { DLB_PLAN_MAX_POINTS = 10000000, DLB_POINT_ID_SIZE = 17 };
 typedef struct dlb_plan dlb_plan;
 
 /*
- * Expand the study, which must outlive the plan. Wrong or unknown keys, wrong values, points that
- * contradict themselves (dlb_workload_check, dlb_workload_check_images) and a study without points
- * are DLB_BAD_INPUT with their place in the file and, where it is one point's fault, the point.
+ * Expand the study, which must outlive the plan; the host need not. Conditions and derived values
+ * see what the file sets, what comes after sees what a mode made of it. Wrong or unknown keys,
+ * wrong values, points that contradict themselves (dlb_workload_check, dlb_workload_check_images)
+ * and a study without points are DLB_BAD_INPUT with their place in the file and, where it is one
+ * point's fault, the point.
  */
 int dlb_plan_create(dlb_plan **plan, const dlb_study *study, const dlb_plan_host *host,
                     dlb_error *err);
@@ -59,10 +62,18 @@ const char *dlb_plan_parameter(const dlb_plan *plan, size_t parameter);
 bool dlb_plan_varies(const dlb_plan *plan, size_t parameter);
 int dlb_plan_find(const dlb_plan *plan, const char *name); /* the parameter, or -1 */
 
-/* A point's value in its canonical form: as dlb_workload_get gives it. */
+/*
+ * A point's value in its canonical form: as dlb_workload_get gives it. "" where its grid does not
+ * set what is no key of a training: env.NAME, param.NAME, keys of a foreign program.
+ */
 const char *dlb_plan_value(const dlb_plan *plan, size_t point, int parameter);
+bool dlb_plan_has(const dlb_plan *plan, size_t point, int parameter); /* "" may be a value, too */
 
 const char *dlb_plan_grid(const dlb_plan *plan, size_t point); /* the first that has it; "" */
+
+/* How often that grid has the point run, exactly; 0: as the study does. */
+int dlb_plan_repeats(const dlb_plan *plan, size_t point);
+
 const char *dlb_plan_mode(const dlb_plan *plan, size_t point); /* "strong", ...; "" for none */
 
 /*
@@ -72,7 +83,8 @@ const char *dlb_plan_mode(const dlb_plan *plan, size_t point); /* "strong", ...;
  */
 void dlb_plan_id(const dlb_plan *plan, size_t point, char id[DLB_POINT_ID_SIZE]);
 
-/* Make *workload, which holds nothing yet: what the file sets is given, the rest is default. */
+/* Make *workload, which holds nothing yet: what the file sets, or a mode derives, is given; the
+ * rest is the model's own or default. */
 void dlb_plan_workload(const dlb_plan *plan, size_t point, dlb_workload *workload);
 
 /* What braces in the words of a command may name besides expressions over parameters. */
