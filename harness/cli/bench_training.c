@@ -91,12 +91,16 @@ static int start(const dlb_bench_training *t, const dlb_launch_machine *machine,
                                  "--workers",
                                  workers,
                                  NULL};
-    dlb_launch launch = {.ranks = t->ranks, .threads = 1, .program = words};
-    int status;
-    if (dlb_relaunch_run(&launch, machine, &status, err) < 0)
+    /* One rank, too, is to be bound as the others are. */
+    dlb_launch launch = {
+        .starter = DLB_STARTER_MPIRUN, .ranks = t->ranks, .threads = 1, .program = words};
+    dlb_launch_end end;
+    if (dlb_relaunch_run(&launch, machine, &end, err) < 0)
         return DLB_FAIL;
-    if (status != 0)
-        return dlb_fail(err, DLB_FAIL, "it ended with status %d", status);
+    if (end.stopped)
+        return dlb_fail(err, DLB_STOPPED, "it was asked to stop");
+    if (end.status != 0)
+        return dlb_fail(err, DLB_FAIL, "it ended with status %d", end.status);
     return 0;
 }
 

@@ -40,13 +40,23 @@ static bool is_heeded(const char *variable)
     return false;
 }
 
+void dlb_relaunch_inherited(void (*give)(void *arg, const char *variable), void *arg)
+{
+    for (char **variable = environ; *variable; variable++)
+        if (is_heeded(*variable))
+            give(arg, *variable);
+}
+
+static void take_variable(void *environment, const char *variable)
+{
+    add(environment, variable);
+}
+
 static void list_environment(list *environment)
 {
     setenv(launched, "1", 1);
     dlb_terminal_tell(stdout);
-    for (char **variable = environ; *variable; variable++)
-        if (is_heeded(*variable))
-            add(environment, *variable);
+    dlb_relaunch_inherited(take_variable, environment);
 }
 
 static void list_program(list *program, const char *path, const char *const *arguments)
@@ -87,14 +97,14 @@ static int make_line(dlb_command_line *line, const dlb_launch *launch,
 
 /* ---- Running ---- */
 
-int dlb_relaunch_run(const dlb_launch *launch, const dlb_launch_machine *machine, int *status,
-                     dlb_error *err)
+int dlb_relaunch_run(const dlb_launch *launch, const dlb_launch_machine *machine,
+                     dlb_launch_end *end, dlb_error *err)
 {
     dlb_command_line line;
     int started = make_line(&line, launch, machine, err);
     if (started < 0)
         return started;
-    started = dlb_launch_run(&line, status, err);
+    started = dlb_launch_run(&line, NULL, end, err);
     dlb_command_line_release(&line);
     return started;
 }
@@ -105,25 +115,32 @@ static void warn_if_crowded(const char *command, const dlb_launch *launch,
     if (!dlb_launch_oversubscribes(launch, machine))
         return;
     int wanted = dlb_launch_wants(launch, machine);
+    int ranks = dlb_launch_ranks_of_node(launch, machine);
     fprintf(stderr,
             "%s: %d ranks x %d thread%s want %d cores%s, but %d %s allowed: they take turns, and "
             "times are not those of %d cores\n",
-            command, wanted / launch->threads, launch->threads, launch->threads == 1 ? "" : "s",
-            wanted, launch->ranks * launch->threads > wanted ? " of a node" : "", machine->cores,
+            command, ranks, launch->threads, launch->threads == 1 ? "" : "s", wanted,
+            launch->ranks > ranks ? " of a node" : "", machine->cores,
             machine->cores == 1 ? "is" : "are", wanted);
 }
 
-/* Ranks that have told why they failed exit with 1 or 2. Of others the launcher has told. */
-static int tell_end(const char *command, int status)
+/*
+ * Ranks that have told why they failed exit with 1 or 2. Of others the launcher has told; but those
+ * that were asked to stop before they could heed it, or a launcher that was, have no failure.
+ */
+static int tell_end(const char *command, const dlb_launch_end *end)
 {
     dlb_error err;
-    if (status <= DLB_EXIT_USAGE)
-        return status;
-    if (status > 128 && status < 128 + NSIG)
+    int number = end->status - 128;
+    if (end->status <= DLB_EXIT_USAGE)
+        return end->status;
+    if (end->stopped)
+        dlb_fail(&err, DLB_FAIL, "stopped before the ranks had begun; no result was written");
+    else if (number > 0 && number < NSIG)
         dlb_fail(&err, DLB_FAIL, "a rank was ended by signal %d (%s); no result was written",
-                 status - 128, strsignal(status - 128));
+                 number, strsignal(number));
     else
-        dlb_fail(&err, DLB_FAIL, "the launcher ended with status %d", status);
+        dlb_fail(&err, DLB_FAIL, "the launcher ended with status %d", end->status);
     return dlb_cli_fail(command, &err);
 }
 
@@ -131,10 +148,11 @@ int dlb_relaunch(const char *command, const dlb_launch *launch, const dlb_launch
 {
     dlb_error err;
     dlb_command_line line;
+    dlb_launch_end end;
     if (make_line(&line, launch, machine, &err) < 0)
         return dlb_cli_fail(command, &err);
     warn_if_crowded(command, launch, machine);
-    int status, started = dlb_launch_run(&line, &status, &err);
+    int started = dlb_launch_run(&line, NULL, &end, &err);
     dlb_command_line_release(&line);
-    return started < 0 ? dlb_cli_fail(command, &err) : tell_end(command, status);
+    return started < 0 ? dlb_cli_fail(command, &err) : tell_end(command, &end);
 }

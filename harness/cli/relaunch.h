@@ -14,12 +14,15 @@
 /* Whether this process was started by a launcher, ours or the user's. */
 bool dlb_relaunch_is_done(void);
 
+/* Give each variable ("NAME=value") of ours that is heeded so; on other nodes it must be named. */
+void dlb_relaunch_inherited(void (*give)(void *arg, const char *variable), void *arg);
+
 /*
  * Start ranks of this program and wait for their end, as dlb_launch_run. launch->program is what
  * follows the program's own path; launch->environment is left to us.
  */
-int dlb_relaunch_run(const dlb_launch *launch, const dlb_launch_machine *machine, int *status,
-                     dlb_error *err);
+int dlb_relaunch_run(const dlb_launch *launch, const dlb_launch_machine *machine,
+                     dlb_launch_end *end, dlb_error *err);
 
 /*
  * The same for a command that has nothing else to do: what people need to know of it is told in the

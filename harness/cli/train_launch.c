@@ -40,6 +40,7 @@ int dlb_train_launch(const dlb_workload *workload, int argc, char **argv)
     dlb_launch_machine machine;
     dlb_launch launch = {.ranks = (int)workload->ranks,
                          .ranks_per_node = (int)workload->ranks_per_node,
+                         .threads_per_core = (int)workload->threads_per_core,
                          .binding = (dlb_binding)workload->binding};
     if (dlb_threads_given(workload, &launch.threads, &err) < 0)
         return dlb_cli_fail(name, &err);

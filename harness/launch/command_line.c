@@ -26,6 +26,14 @@ void dlb_command_line_addf(dlb_command_line *line, const char *format, ...)
 
 void dlb_command_line_set(dlb_command_line *line, const char *variable)
 {
+    size_t name = strcspn(variable, "=") + 1; /* with the '=' */
+    for (size_t i = 0; i < line->environment_count; i++) {
+        if (strncmp(line->environment[i], variable, name) == 0) {
+            free(line->environment[i]);
+            line->environment[i] = dlb_strdup(variable);
+            return;
+        }
+    }
     append(&line->environment, &line->environment_count, &line->environment_capacity, variable);
 }
 

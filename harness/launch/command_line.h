@@ -9,7 +9,7 @@ void dlb_command_line_add(dlb_command_line *line, const char *word);
 void dlb_command_line_addf(dlb_command_line *line, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Append "NAME=value" to the environment. */
+/* Add "NAME=value" to the environment, in the place of an earlier value. */
 void dlb_command_line_set(dlb_command_line *line, const char *variable);
 
 #endif

@@ -31,7 +31,7 @@ typedef enum dlb_binding {
 typedef enum dlb_starter {
     DLB_STARTER_AUTO, /* one rank: nobody; more: srun in a Slurm job, aprun in a Cobalt job, else
                          mpirun */
-    DLB_STARTER_NONE, /* the program is started as it is; one rank only */
+    DLB_STARTER_NONE, /* the program is started as it is, bound to nothing; one rank only */
     DLB_STARTER_MPIRUN,
     DLB_STARTER_SRUN,
     DLB_STARTER_APRUN,
@@ -43,12 +43,15 @@ typedef struct dlb_launch {
     int ranks;
     int ranks_per_node;   /* 0: left to the launcher */
     int threads;          /* of a rank, at least 1 */
-    int threads_per_core; /* hardware threads of a core that are used; 0: left to the launcher */
+    int threads_per_core; /* hardware threads of a core that are used, so that a rank wants
+                             threads / threads_per_core cores; 0: left to the launcher, and a rank
+                             wants `threads` cores */
     dlb_binding binding;
     const char *const *options;     /* further words for the launcher, ended by NULL; or NULL */
     const char *const *wrap;        /* words before the program of every rank, likewise */
     const char *const *program;     /* argv of a rank, ended by NULL */
-    const char *const *environment; /* "NAME=value" for all ranks, ended by NULL; or NULL */
+    const char *const *environment; /* "NAME=value" for all ranks, ended by NULL; or NULL. The last
+                                       value of a name counts. */
 } dlb_launch;
 
 /* What it is started on; dlb_launch_here fills it. Tests give machines of their own. */
@@ -62,6 +65,7 @@ typedef struct dlb_launch_machine {
     char mpirun[4096];  /* its path; "" if there is none */
     char version[1024]; /* how it answers --version */
     char srun[4096], aprun[4096]; /* their paths; "" if there are none */
+    char srun_mpi[32];            /* what srun is to be told of MPI; "": its own default serves */
 } dlb_launch_machine;
 
 /* A command: an argv array and additions to the environment ("NAME=value"), ended by NULL. */
@@ -78,13 +82,19 @@ void dlb_launch_here(dlb_launch_machine *machine);
 /* The same without asking, for who will start one rank without a launcher: ~1 ms. */
 void dlb_launch_here_alone(dlb_launch_machine *machine);
 
+/* Who starts the ranks: "none", "mpirun", "srun" or "aprun". */
+const char *dlb_launch_starter(const dlb_launch *launch, const dlb_launch_machine *machine);
+
+/* Ranks on a node; on the fullest where they are uneven. */
+int dlb_launch_ranks_of_node(const dlb_launch *launch, const dlb_launch_machine *machine);
+
 /* Threads of a rank where the user left them to us: the cores divided by the ranks of a node. */
 int dlb_launch_threads(const dlb_launch *launch, const dlb_launch_machine *machine);
 
 /* Cores, or hardware threads, that the ranks of a node want. */
 int dlb_launch_wants(const dlb_launch *launch, const dlb_launch_machine *machine);
 
-/* Whether that is more than there are. */
+/* Whether that is more than there are. No, where nothing is known of the nodes (aprun). */
 bool dlb_launch_oversubscribes(const dlb_launch *launch, const dlb_launch_machine *machine);
 
 /*
@@ -101,8 +111,7 @@ void dlb_command_line_describe(const dlb_command_line *line, dlb_str *text);
 
 /* Care for a command while it runs. Zeroed: none. */
 typedef struct dlb_launch_care {
-    int output; /* open file that receives stdout and stderr; 0: ours do, stderr without `chatter`
-                 */
+    int output;         /* open file that gets stdout and stderr; 0: ours, without `chatter` */
     const char *folder; /* that it is started in; NULL: ours */
     double timeout_s;   /* after which its processes are ended; 0: never */
     void (*on_tick)(void *arg, double elapsed_s); /* called every tick_ms; or NULL */
@@ -120,13 +129,15 @@ typedef struct dlb_launch_end {
 
 /*
  * Start the command in a process group of its own and wait for its end; argv[0] without a slash is
- * looked up in PATH. Its input is empty. When this returns nothing of its group lives on.
+ * looked up in PATH. Its input is empty, and it has no open file of ours but its output. When this
+ * returns nothing lives on of what it started, in whatever process group: what is left when it ends
+ * gets a SIGTERM and, some seconds later, a SIGKILL.
  *
  * While it runs, SIGINT, SIGTERM, SIGUSR1 and, unless it is ignored as under nohup, SIGHUP to this
  * process become one stop_signal to the command; another of them more than a second later ends its
  * whole group: SIGTERM, and SIGKILL after some seconds. So does the timeout. SIGTSTP (Ctrl-Z)
- * suspends the command with this process. If this process dies, even by SIGKILL, the group gets a
- * SIGTERM and, some seconds later, a SIGKILL.
+ * suspends the command with this process. If this process dies, even by SIGKILL, everything is
+ * ended in the same way.
  */
 int dlb_launch_run(const dlb_command_line *line, const dlb_launch_care *care, dlb_launch_end *end,
                    dlb_error *err);

@@ -11,12 +11,6 @@ static const char *const BINDING_NAMES[] = {
     [DLB_BINDING_NONE] = "none",
 };
 
-/* Whether each rank gets units of its own, `threads` of them. */
-static bool owns(dlb_binding binding)
-{
-    return binding == DLB_BINDING_CORE || binding == DLB_BINDING_HWTHREAD;
-}
-
 /* ---- Open MPI, 4 and 5 ---- */
 
 /* What it says of exit codes and of signals that it hands on, our ranks say better. */
@@ -37,11 +31,12 @@ static void add_open_mpi_map(dlb_command_line *line, const dlb_launch *launch,
     dlb_str map = DLB_STR_INIT;
     bool spread = launch->ranks_per_node || machine->nodes > 1;
     if (spread)
-        dlb_str_addf(&map, "ppr:%d:node", dlb_launch_wants(launch, machine) / launch->threads);
+        dlb_str_addf(&map, "ppr:%d:node", dlb_launch_ranks_of_node(launch, machine));
     else
         dlb_str_add(&map, launch->binding == DLB_BINDING_SOCKET ? "socket" : "slot");
-    if (owns(launch->binding))
-        dlb_str_addf(&map, ":PE=%d%s", launch->threads, machine->nodes > 1 ? ",OVERSUBSCRIBE" : "");
+    if (dlb_binding_owns(launch->binding))
+        dlb_str_addf(&map, ":PE=%d%s", dlb_launch_units_of_rank(launch),
+                     machine->nodes > 1 ? ",OVERSUBSCRIBE" : "");
     else if (crowded || machine->nodes > 1)
         dlb_str_add(&map, ":OVERSUBSCRIBE");
     dlb_command_line_add(line, "--map-by");
@@ -50,12 +45,13 @@ static void add_open_mpi_map(dlb_command_line *line, const dlb_launch *launch,
 }
 
 /* Ranks on other nodes see only what is exported by name. */
-static void export_environment(dlb_command_line *line, const dlb_launch *launch)
+static void export_environment(dlb_command_line *line)
 {
     dlb_str name = DLB_STR_INIT;
-    for (const char *const *v = launch->environment; v && *v; v++) {
+    for (size_t i = 0; i < line->environment_count; i++) {
+        const char *variable = line->environment[i];
         dlb_str_clear(&name);
-        dlb_str_add_bytes(&name, *v, strcspn(*v, "="));
+        dlb_str_add_bytes(&name, variable, strcspn(variable, "="));
         dlb_command_line_add(line, "-x");
         dlb_command_line_add(line, name.text);
     }
@@ -80,7 +76,7 @@ static void build_open_mpi(dlb_command_line *line, const dlb_launch *launch,
         dlb_command_line_add(line, "mpi_yield_when_idle");
         dlb_command_line_add(line, "1");
     }
-    export_environment(line, launch);
+    export_environment(line);
     if (machine->root) {
         dlb_command_line_set(line, "OMPI_ALLOW_RUN_AS_ROOT=1");
         dlb_command_line_set(line, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
@@ -105,8 +101,9 @@ static void build_mpich(dlb_command_line *line, const dlb_launch *launch,
     (void)machine;
     add_counts(line, launch);
     dlb_command_line_add(line, "-bind-to");
-    if (owns(launch->binding))
-        dlb_command_line_addf(line, "%s:%d", BINDING_NAMES[launch->binding], launch->threads);
+    if (dlb_binding_owns(launch->binding))
+        dlb_command_line_addf(line, "%s:%d", BINDING_NAMES[launch->binding],
+                              dlb_launch_units_of_rank(launch));
     else
         dlb_command_line_add(line, BINDING_NAMES[launch->binding]);
 }
@@ -117,9 +114,10 @@ static void build_intel_mpi(dlb_command_line *line, const dlb_launch *launch,
 {
     int per_core = launch->binding == DLB_BINDING_CORE ? machine->hwthreads / machine->cores : 1;
     char domain[64];
-    snprintf(domain, sizeof domain, "I_MPI_PIN_DOMAIN=%d", launch->threads * per_core);
+    snprintf(domain, sizeof domain, "I_MPI_PIN_DOMAIN=%d",
+             dlb_launch_units_of_rank(launch) * per_core);
     add_counts(line, launch);
-    if (owns(launch->binding))
+    if (dlb_binding_owns(launch->binding))
         dlb_command_line_set(line, domain);
     else if (launch->binding == DLB_BINDING_SOCKET)
         dlb_command_line_set(line, "I_MPI_PIN_DOMAIN=socket");

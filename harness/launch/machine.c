@@ -1,25 +1,37 @@
 #include <hwloc.h>
-#include <sys/wait.h>
+#include <poll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "launch/command_line.h"
-#include "launch/spawn.h"
+#include "launch/keeper.h"
 #include "measure/cores.h"
 
-/* ---- The launcher ---- */
+/* ---- What other programs answer ---- */
 
-/* The beginning of what comes until the other end is closed. */
-static void read_text(int fd, char *text, size_t size)
+enum { PATIENCE_MS = 20000 };
+
+/* The beginning of what the command prints; "" if it cannot be started. One that hangs is ended. */
+static void ask(dlb_command_line *line, char *answer, size_t size)
 {
-    char rest[256];
-    size_t length = 0;
-    for (ssize_t got = 1; got > 0;) {
-        bool fits = length < size - 1;
-        got = fits ? read(fd, text + length, size - 1 - length) : read(fd, rest, sizeof rest);
-        length += fits && got > 0 ? (size_t)got : 0;
+    dlb_error ignored;
+    dlb_keeper keeper;
+    dlb_keeper_end end;
+    answer[0] = '\0';
+    int file = memfd_create("answer", MFD_CLOEXEC);
+    if (file >= 0 &&
+        dlb_keeper_start(&keeper, line, NULL, (dlb_streams){file, file}, &ignored) == 0) {
+        struct pollfd ended = {.fd = keeper.line, .events = POLLIN};
+        if (poll(&ended, 1, PATIENCE_MS) == 0)
+            dlb_keeper_tell(&keeper, DLB_KEEPER_END);
+        dlb_keeper_finish(&keeper, &end, &ignored);
+        ssize_t length = pread(file, answer, size - 1, 0);
+        answer[length > 0 ? length : 0] = '\0';
     }
-    text[length] = '\0';
+    if (file >= 0)
+        close(file);
+    dlb_command_line_release(line);
 }
 
 static void ask_version(dlb_launch_machine *machine)
@@ -27,14 +39,7 @@ static void ask_version(dlb_launch_machine *machine)
     dlb_command_line line = {0};
     dlb_command_line_add(&line, machine->mpirun);
     dlb_command_line_add(&line, "--version");
-    dlb_error ignored; /* without an answer it is of an unknown kind */
-    dlb_child child;
-    if (dlb_spawn(&child, &line, STDOUT_FILENO, &ignored) == 0) {
-        read_text(child.output, machine->version, sizeof machine->version);
-        close(child.output);
-        waitpid(child.pid, NULL, 0);
-    }
-    dlb_command_line_release(&line);
+    ask(&line, machine->version, sizeof machine->version);
 }
 
 /* ---- The cores ---- */
@@ -58,12 +63,20 @@ static void probe_cores(dlb_launch_machine *machine)
     dlb_cores_probe(&cores, "");
     machine->hwthreads = cores.allowed;
     machine->cores = cores.physical < cores.allowed ? cores.physical : cores.allowed;
+}
+
+static void probe_narrowing(dlb_launch_machine *machine)
+{
+    dlb_cores cores;
+    dlb_cores_probe(&cores, "");
     machine->narrowed = cores.count < cpus_seen_by_launchers();
 }
 
+/* ---- Batch systems ---- */
+
 static int nodes_allotted(void)
 {
-    static const char *const counts[] = {"SLURM_JOB_NUM_NODES", "PBS_NUM_NODES"};
+    static const char *const counts[] = {"SLURM_JOB_NUM_NODES", "PBS_NUM_NODES", "COBALT_JOBSIZE"};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         const char *text = getenv(counts[i]);
         long long nodes;
@@ -73,11 +86,51 @@ static int nodes_allotted(void)
     return 1;
 }
 
+/*
+ * Ranks of Open MPI under an srun that tells them nothing of each other would each train alone.
+ * What the cluster or the user has chosen is left as it is.
+ */
+static void ask_srun_mpi(dlb_launch_machine *machine)
+{
+    char answer[16384];
+    dlb_command_line config = {0}, kinds = {0};
+    if (getenv("SLURM_MPI_TYPE") || !strstr(machine->version, "(Open MPI)"))
+        return;
+    dlb_command_line_add(&config, "scontrol");
+    dlb_command_line_add(&config, "show");
+    dlb_command_line_add(&config, "config");
+    ask(&config, answer, sizeof answer);
+    const char *chosen = strstr(answer, "MpiDefault");
+    if (!chosen || !strstr(chosen, "none") || strstr(chosen, "none") > strchr(chosen, '\n'))
+        return;
+    dlb_command_line_add(&kinds, machine->srun);
+    dlb_command_line_add(&kinds, "--mpi=list");
+    ask(&kinds, answer, sizeof answer);
+    if (strstr(answer, "pmix"))
+        snprintf(machine->srun_mpi, sizeof machine->srun_mpi, "pmix");
+}
+
+/* ---- All of it ---- */
+
+void dlb_launch_here_alone(dlb_launch_machine *machine)
+{
+    *machine = (dlb_launch_machine){.nodes = nodes_allotted(),
+                                    .root = geteuid() == 0,
+                                    .slurm = getenv("SLURM_JOB_ID") != NULL,
+                                    .cobalt = getenv("COBALT_JOBID") != NULL};
+    probe_cores(machine);
+    dlb_file_on_path("srun", machine->srun, sizeof machine->srun);
+    dlb_file_on_path("aprun", machine->aprun, sizeof machine->aprun);
+    if (!dlb_file_on_path("mpirun", machine->mpirun, sizeof machine->mpirun))
+        dlb_file_on_path("mpiexec", machine->mpirun, sizeof machine->mpirun);
+}
+
 void dlb_launch_here(dlb_launch_machine *machine)
 {
-    *machine = (dlb_launch_machine){.nodes = nodes_allotted(), .root = geteuid() == 0};
-    probe_cores(machine);
-    if (dlb_file_on_path("mpirun", machine->mpirun, sizeof machine->mpirun) ||
-        dlb_file_on_path("mpiexec", machine->mpirun, sizeof machine->mpirun))
+    dlb_launch_here_alone(machine);
+    probe_narrowing(machine);
+    if (machine->mpirun[0])
         ask_version(machine);
+    if (machine->slurm && machine->srun[0])
+        ask_srun_mpi(machine);
 }

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -7,21 +8,22 @@
 
 #include "base/clock.h"
 #include "launch/chatter.h"
-#include "launch/spawn.h"
+#include "launch/keeper.h"
 
-static const int64_t patience_ns = 1000000000, /* with a request before the next one means more */
-    grace_ns = 5000000000; /* for the group to end; Open MPI takes up to 3 s to end its ranks */
+static const int64_t patience_ns = 1000000000; /* with a request before the next one means more */
 
 /* A command that runs. */
 typedef struct vigil {
     const dlb_command_line *line;
-    dlb_child child;
+    dlb_launch_care care;
+    dlb_keeper keeper;
     dlb_chatter chatter;
-    int signals;      /* signalfd */
-    int64_t asked_ns; /* when the ranks were asked to stop; 0: not yet */
-    int64_t kill_ns;  /* when the grace ends; 0: the group has not been told to end */
-    bool ended;
-    int status; /* of waitpid, once ended */
+    int messages;      /* read end of its stderr; -1: it writes to ours or to a file */
+    int signals;       /* signalfd */
+    int64_t start_ns;  /* when it was started */
+    int64_t asked_ns;  /* when a signal first asked to stop; 0: none has */
+    int64_t ticked_ns; /* when on_tick was called last */
+    bool timed_out, ending;
 } vigil;
 
 /* ---- Its messages ---- */
@@ -39,38 +41,40 @@ static void write_all(const char *bytes, size_t count)
     }
 }
 
-/* Show what has come. False at the end of it. */
-static bool pass_messages(vigil *v)
+static void close_messages(vigil *v)
+{
+    if (v->messages >= 0)
+        close(v->messages);
+    v->messages = -1;
+}
+
+/* Show what has come. */
+static void pass_messages(vigil *v)
 {
     char bytes[4096];
-    ssize_t got = read(v->child.output, bytes, sizeof bytes);
+    ssize_t got = read(v->messages, bytes, sizeof bytes);
+    if (got == 0 || (got < 0 && errno != EINTR))
+        close_messages(v);
     if (got <= 0)
-        return got < 0 && errno == EINTR;
+        return;
     dlb_str kept = DLB_STR_INIT;
     dlb_chatter_filter(&v->chatter, bytes, (size_t)got, &kept);
     write_all(kept.text, kept.length);
     dlb_str_release(&kept);
-    return true;
-}
-
-static void close_messages(vigil *v)
-{
-    close(v->child.output);
-    v->child.output = -1;
 }
 
 static bool has_messages(const vigil *v)
 {
-    struct pollfd messages = {.fd = v->child.output, .events = POLLIN};
-    return poll(&messages, 1, 0) > 0;
+    struct pollfd messages = {.fd = v->messages, .events = POLLIN};
+    return v->messages >= 0 && poll(&messages, 1, 0) > 0;
 }
 
-/* The command has ended. Should something of it live on, its messages are not waited for. */
+/* Everything has ended. Should something have escaped, its messages are not waited for. */
 static void pass_last_messages(vigil *v)
 {
-    bool more = v->child.output >= 0;
-    while (more && has_messages(v))
-        more = pass_messages(v);
+    while (has_messages(v))
+        pass_messages(v);
+    close_messages(v);
     dlb_str kept = DLB_STR_INIT;
     dlb_chatter_end(&v->chatter, &kept);
     write_all(kept.text, kept.length);
@@ -79,23 +83,28 @@ static void pass_last_messages(vigil *v)
 
 /* ---- Signals to us ---- */
 
+static void end_everything(vigil *v)
+{
+    if (!v->ending)
+        dlb_keeper_tell(&v->keeper, DLB_KEEPER_END);
+    v->ending = true;
+}
+
 static void on_request(vigil *v)
 {
     int64_t now = dlb_clock_ns();
     if (!v->asked_ns) {
         v->asked_ns = now;
-        kill(v->child.pid, v->line->stop_signal);
-    } else if (!v->kill_ns && now - v->asked_ns >= patience_ns) {
-        v->kill_ns = now + grace_ns;
-        kill(-v->child.pid, SIGTERM);
-    }
+        dlb_keeper_tell(&v->keeper, v->line->stop_signal);
+    } else if (now - v->asked_ns >= patience_ns)
+        end_everything(v);
 }
 
 static void suspend(const vigil *v)
 {
-    kill(v->child.pid, SIGTSTP);
+    dlb_keeper_tell(&v->keeper, SIGTSTP);
     raise(SIGSTOP); /* here we stand until we are continued */
-    kill(v->child.pid, SIGCONT);
+    dlb_keeper_tell(&v->keeper, SIGCONT);
 }
 
 static void on_signal(vigil *v)
@@ -103,57 +112,124 @@ static void on_signal(vigil *v)
     struct signalfd_siginfo info;
     if (read(v->signals, &info, sizeof info) != sizeof info)
         return;
-    if (info.ssi_signo == SIGCHLD)
-        v->ended = waitpid(v->child.pid, &v->status, WNOHANG) == v->child.pid;
-    else if (info.ssi_signo == SIGTSTP)
+    if (info.ssi_signo == SIGTSTP)
         suspend(v);
     else
         on_request(v);
 }
 
+/* Requests that come too late are not to strike us once they are let through again. */
+static void take_late_signals(vigil *v)
+{
+    struct signalfd_siginfo info;
+    while (read(v->signals, &info, sizeof info) > 0)
+        if (info.ssi_signo != SIGTSTP && !v->asked_ns)
+            v->asked_ns = dlb_clock_ns();
+}
+
 /* ---- Waiting ---- */
+
+static int64_t ns_of_s(double seconds)
+{
+    return (int64_t)(seconds * 1e9);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool has_ticks(const vigil *v)
+{
+    return v->care.on_tick && v->care.tick_ms > 0;
+}
+
+static int64_t next_tick_ns(const vigil *v)
+{
+    return v->ticked_ns + v->care.tick_ms * INT64_C(1000000);
+}
 
 /* Milliseconds until something is to be done without being asked; -1: nothing is. */
 static int time_left_ms(const vigil *v)
 {
-    if (!v->kill_ns)
-        return -1;
-    int64_t left_ns = v->kill_ns - dlb_clock_ns();
-    return left_ns > 0 ? (int)(left_ns / 1000000) + 1 : 0;
+    const int64_t longest_ns = INT64_C(3600000000000), now = dlb_clock_ns();
+    int64_t next = now + longest_ns;
+    if (v->care.timeout_s > 0 && !v->timed_out)
+        next = earlier(next, v->start_ns + ns_of_s(v->care.timeout_s));
+    if (has_ticks(v))
+        next = earlier(next, next_tick_ns(v));
+    return next > now ? (int)((next - now) / 1000000) + 1 : 0;
+}
+
+static void on_time(vigil *v)
+{
+    int64_t now = dlb_clock_ns(), elapsed = now - v->start_ns;
+    if (v->care.timeout_s > 0 && !v->timed_out && elapsed >= ns_of_s(v->care.timeout_s)) {
+        v->timed_out = true;
+        end_everything(v);
+    }
+    if (has_ticks(v) && now >= next_tick_ns(v)) {
+        v->ticked_ns = now;
+        v->care.on_tick(v->care.arg, (double)elapsed * 1e-9);
+    }
 }
 
 static void watch(vigil *v)
 {
-    while (!v->ended) {
+    for (bool ended = false; !ended;) {
         struct pollfd events[] = {{.fd = v->signals, .events = POLLIN},
-                                  {.fd = v->child.output, .events = POLLIN}};
-        poll(events, 2, time_left_ms(v));
-        if (events[1].revents && !pass_messages(v))
-            close_messages(v);
+                                  {.fd = v->messages, .events = POLLIN},
+                                  {.fd = v->keeper.line, .events = POLLIN}};
+        poll(events, 3, time_left_ms(v));
+        if (events[1].revents)
+            pass_messages(v);
         if (events[0].revents)
             on_signal(v);
-        if (v->kill_ns && dlb_clock_ns() >= v->kill_ns)
-            kill(-v->child.pid, SIGKILL);
+        ended = events[2].revents != 0;
+        if (!ended)
+            on_time(v);
     }
 }
 
-static int attend(vigil *v, dlb_error *err)
+/* ---- All of it ---- */
+
+/* Where a log is kept it holds everything. Else launchers that chatter write to us first. */
+static int start(vigil *v, dlb_error *err)
 {
-    if (dlb_spawn(&v->child, v->line, v->line->chatter ? STDERR_FILENO : -1, err) < 0)
-        return DLB_FAIL;
-    watch(v);
-    pass_last_messages(v);
-    if (v->child.output >= 0)
-        close_messages(v);
-    return 0;
+    int messages[2] = {-1, -1}; /* read end, write end */
+    dlb_streams streams = {STDOUT_FILENO, STDERR_FILENO};
+    if (v->care.output)
+        streams.output = streams.errors = v->care.output;
+    else if (v->line->chatter) {
+        if (pipe2(messages, O_CLOEXEC) < 0)
+            return dlb_fail(err, DLB_FAIL, "no pipe for messages: %s", strerror(errno));
+        streams.errors = messages[1];
+    }
+    v->messages = messages[0];
+    v->start_ns = v->ticked_ns = dlb_clock_ns();
+    int started = dlb_keeper_start(&v->keeper, v->line, v->care.folder, streams, err);
+    if (messages[1] >= 0)
+        close(messages[1]);
+    return started;
 }
 
-/* Requests that come too late are not to strike us once they are let through again. */
-static void forget_signals(const vigil *v)
+static int attend(vigil *v, dlb_launch_end *end, dlb_error *err)
 {
-    struct signalfd_siginfo info;
-    while (read(v->signals, &info, sizeof info) > 0)
-        continue;
+    dlb_keeper_end last;
+    int result = start(v, err);
+    if (result == 0) {
+        watch(v);
+        result = dlb_keeper_finish(&v->keeper, &last, err);
+    }
+    pass_last_messages(v);
+    take_late_signals(v);
+    if (result == 0)
+        *end = (dlb_launch_end){.status = WIFEXITED(last.status) ? WEXITSTATUS(last.status)
+                                                                 : 128 + WTERMSIG(last.status),
+                                .timed_out = v->timed_out,
+                                .stopped = v->asked_ns != 0,
+                                .wall_s = (double)(last.ended_ns - v->start_ns) * 1e-9};
+    return result;
 }
 
 /* Those that are ours to handle while the command runs. */
@@ -165,30 +241,27 @@ static sigset_t watched_signals(void)
     sigaction(SIGHUP, NULL, &hangup);
     if (hangup.sa_handler != SIG_IGN)
         sigaddset(&set, SIGHUP);
-    static const int numbers[] = {SIGINT, SIGTERM, SIGUSR1, SIGTSTP, SIGCHLD};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGUSR1, SIGTSTP};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         sigaddset(&set, numbers[i]);
     return set;
 }
 
-/* Signals that are blocked are kept for us to read; one that tells of children is never ignored. */
-int dlb_launch_run(const dlb_command_line *line, int *status, dlb_error *err)
+/* Signals that are blocked are kept for us to read. */
+int dlb_launch_run(const dlb_command_line *line, const dlb_launch_care *care, dlb_launch_end *end,
+                   dlb_error *err)
 {
     static const char *const nothing[] = {NULL};
     sigset_t watched = watched_signals(), before;
-    struct sigaction standard = {.sa_handler = SIG_DFL}, children_before;
     vigil v = {.line = line, .chatter = {.phrases = line->chatter ? line->chatter : nothing}};
+    if (care)
+        v.care = *care;
     v.signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     if (v.signals < 0)
         return dlb_fail(err, DLB_FAIL, "no signals can be waited for: %s", strerror(errno));
-    sigaction(SIGCHLD, &standard, &children_before);
     pthread_sigmask(SIG_BLOCK, &watched, &before);
-    int result = attend(&v, err);
-    forget_signals(&v);
+    int result = attend(&v, end, err);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    sigaction(SIGCHLD, &children_before, NULL);
     close(v.signals);
-    if (result == 0)
-        *status = WIFEXITED(v.status) ? WEXITSTATUS(v.status) : 128 + WTERMSIG(v.status);
     return result;
 }

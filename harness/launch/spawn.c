@@ -1,17 +1,11 @@
 #include "launch/spawn.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
-
-enum { READ_END, WRITE_END };
-
-/* ---- The environment ---- */
 
 static bool is_replaced(const char *variable, const dlb_command_line *line)
 {
@@ -22,7 +16,6 @@ static bool is_replaced(const char *variable, const dlb_command_line *line)
     return false;
 }
 
-/* Ours with the line's additions, ended by NULL; free the array and nothing else. */
 static char **merge_environment(const dlb_command_line *line)
 {
     size_t inherited = 0, count = 0;
@@ -37,111 +30,61 @@ static char **merge_environment(const dlb_command_line *line)
     return merged;
 }
 
-/* ---- The child, between fork and execve: only what a signal handler may call ---- */
+static int find(dlb_executable *executable, const char *name, dlb_error *err)
+{
+    if (strchr(name, '/')) {
+        int length = snprintf(executable->path, sizeof executable->path, "%s", name);
+        return length < (int)sizeof executable->path
+                   ? 0
+                   : dlb_fail(err, DLB_FAIL, "%.40s…: %s", name, strerror(ENAMETOOLONG));
+    }
+    if (dlb_file_on_path(name, executable->path, sizeof executable->path))
+        return 0;
+    return dlb_fail(err, DLB_FAIL, "%s cannot be started: it is in no folder of PATH", name);
+}
 
-/* What the child is to do, prepared by the parent. */
-typedef struct plan {
-    char **argv, **environment;
-    pid_t parent;
-    int stream;     /* to be replaced by `output` */
-    int output[2];  /* pipe for it, -1 if none */
-    int trouble[2]; /* pipe for the errno of what failed; execve closes it */
-} plan;
-
-/* A background group may write to its terminal also after `stty tostop`. */
-static void reset_signals(void)
+static bool hangups_are_ignored(void)
 {
     struct sigaction hangup;
     sigaction(SIGHUP, NULL, &hangup);
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
-    if (hangup.sa_handler == SIG_IGN)
-        signal(SIGHUP, SIG_IGN);
-    signal(SIGTTOU, SIG_IGN);
-    sigset_t none;
+    return hangup.sa_handler == SIG_IGN;
+}
+
+static void prepare_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, standard;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    memset(&standard, 0xff, sizeof standard); /* sigfillset spares those of the C library */
+    sigdelset(&standard, SIGTTOU);
+    if (hangups_are_ignored())
+        sigdelset(&standard, SIGHUP);
+    posix_spawnattr_init(attributes);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &standard);
+    posix_spawnattr_setpgroup(attributes, 0);
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                             POSIX_SPAWN_SETPGROUP);
 }
 
-static int connect_streams(const plan *p)
+int dlb_executable_prepare(dlb_executable *executable, const dlb_command_line *line, dlb_error *err)
 {
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null < 0 || dup2(null, STDIN_FILENO) < 0)
-        return -1;
-    return p->stream < 0 ? 0 : dup2(p->output[WRITE_END], p->stream);
+    *executable = (dlb_executable){.argv = line->argv};
+    if (find(executable, line->argv[0], err) < 0)
+        return DLB_FAIL;
+    executable->environment = merge_environment(line);
+    prepare_attributes(&executable->attributes);
+    return 0;
 }
 
-static _Noreturn void run_child(const plan *p)
+void dlb_executable_release(dlb_executable *executable)
 {
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != p->parent) /* it died before that was in force */
-        _exit(EXIT_FAILURE);
-    reset_signals();
-    if (connect_streams(p) >= 0)
-        execve(p->argv[0], p->argv, p->environment);
-    int number = errno;
-    ssize_t told = write(p->trouble[WRITE_END], &number, sizeof number);
-    _exit(told < 0 ? EXIT_FAILURE : 127);
+    posix_spawnattr_destroy(&executable->attributes);
+    free(executable->environment);
 }
 
-/* ---- The parent ---- */
-
-static void close_pipe(const int *ends)
+int dlb_spawn(const dlb_executable *executable, pid_t *child)
 {
-    for (int i = 0; i < 2; i++)
-        if (ends[i] >= 0)
-            close(ends[i]);
-}
-
-/* The errno with which the child failed before it became the command; 0 if it did not. */
-static int hear_trouble(int *trouble)
-{
-    int number = 0;
-    close(trouble[WRITE_END]);
-    trouble[WRITE_END] = -1;
-    ssize_t got;
-    do
-        got = read(trouble[READ_END], &number, sizeof number);
-    while (got < 0 && errno == EINTR);
-    return got == sizeof number ? number : 0;
-}
-
-/* Fork with the pipes open; 0, or the errno of what failed. */
-static int start(dlb_child *child, plan *p)
-{
-    child->pid = fork();
-    if (child->pid < 0)
-        return errno;
-    if (child->pid == 0)
-        run_child(p);
-    setpgid(child->pid, child->pid); /* whoever comes first */
-    int failed = hear_trouble(p->trouble);
-    if (failed)
-        waitpid(child->pid, NULL, 0);
-    return failed;
-}
-
-int dlb_spawn(dlb_child *child, const dlb_command_line *line, int stream, dlb_error *err)
-{
-    plan p = {.argv = line->argv,
-              .environment = merge_environment(line),
-              .parent = getpid(),
-              .stream = stream,
-              .output = {-1, -1},
-              .trouble = {-1, -1}};
-    int failed = 0;
-    if (pipe2(p.trouble, O_CLOEXEC) < 0 || (stream >= 0 && pipe2(p.output, O_CLOEXEC) < 0))
-        failed = errno;
-    else
-        failed = start(child, &p);
-    child->output = p.output[READ_END];
-    if (!failed)
-        p.output[READ_END] = -1;
-    close_pipe(p.output);
-    close_pipe(p.trouble);
-    free(p.environment);
-    return failed ? dlb_fail(err, DLB_FAIL, "%s cannot be started: %s", line->argv[0],
-                             strerror(failed))
-                  : 0;
+    signal(SIGTTOU, SIG_IGN);
+    return posix_spawn(child, executable->path, NULL, &executable->attributes, executable->argv,
+                       executable->environment);
 }

@@ -108,6 +108,25 @@ for signal in INT TERM HUP USR1; do
     rm ended.json
 done
 
+it 'says so when it is stopped before the ranks have begun'
+mkdir slow
+cat >slow/mpirun <<'SCRIPT'
+#!/bin/sh
+test "$1" != --version || exec echo 'mpirun (Open MPI) 4.1.4'
+>started
+exec sleep 50
+SCRIPT
+chmod +x slow/mpirun
+last_command='train with a slow launcher'
+PATH=$PWD/slow:$PATH "$DLBENCH" train "${short[@]}" "${watched[@]}" >"$lib_folder/stdout" \
+    2>"$lib_folder/stderr" &
+trainer=$!
+await_file started
+kill -INT "$trainer"
+expect_end 1
+expect_equal 'dlbench train: stopped before the ranks had begun; no result was written' "$(stderr)"
+expect_nothing_left
+
 it 'leaves no process behind when it is killed'
 start_training "${watched[@]}"
 kill -KILL "$trainer"

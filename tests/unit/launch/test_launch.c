@@ -4,63 +4,8 @@
 
 #include <criterion/criterion.h>
 
-#include "launch/launch.h"
+#include "recorded.h"
 #include "support/tempdir.h"
-
-/* ---- Given machines ---- */
-
-#define OPEN_MPI                                                                                   \
-    "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
-#define MPICH "HYDRA build details:\n    Version:                                 4.1.2\n"
-#define INTEL "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230307\n"
-
-/* Two sockets of eight cores with two hardware threads each. */
-static const dlb_launch_machine wide = {
-    .nodes = 1, .cores = 16, .hwthreads = 32, .mpirun = "/usr/bin/mpirun", .version = OPEN_MPI};
-
-static const dlb_launch_machine small = {
-    .nodes = 1, .cores = 2, .hwthreads = 2, .mpirun = "/usr/bin/mpirun", .version = OPEN_MPI};
-
-static const char *const program[] = {"/opt/dlbench", "train", "--data", "my images", NULL};
-
-static void expect_words(char **words, const char *const *expected)
-{
-    size_t i = 0;
-    cr_assert_not_null(words);
-    for (; expected[i]; i++) {
-        cr_assert_not_null(words[i], "no word %zu; expected %s", i, expected[i]);
-        cr_assert_str_eq(words[i], expected[i], "word %zu is %s, not %s", i, words[i], expected[i]);
-    }
-    cr_assert_null(words[i], "a word more: %s", words[i]);
-}
-
-#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-/* The command is `mpirun EXPECTED… PROGRAM…`. */
-static void expect_command(const dlb_launch_machine *machine, dlb_launch launch,
-                           const char *const *expected)
-{
-    dlb_error err;
-    dlb_command_line line;
-    launch.program = program;
-    cr_assert_eq(dlb_launch_command(&line, &launch, machine, &err), 0, "%s", err.message);
-    const char *words[32] = {machine->mpirun};
-    size_t count = 1;
-    for (; *expected; expected++)
-        words[count++] = *expected;
-    memcpy(words + count, program, sizeof program);
-    expect_words(line.argv, words);
-    dlb_command_line_release(&line);
-}
-
-static const char *expect_refusal(const dlb_launch_machine *machine, dlb_launch launch, int code)
-{
-    static dlb_error err;
-    dlb_command_line line;
-    launch.program = program;
-    cr_assert_eq(dlb_launch_command(&line, &launch, machine, &err), code);
-    return err.message;
-}
 
 /* ---- Open MPI ---- */
 
@@ -177,6 +122,18 @@ Test(launch, every_rank_sees_the_variables)
     dlb_command_line_release(&line);
 }
 
+Test(launch, the_last_value_of_a_variable_counts)
+{
+    dlb_launch launch = {.ranks = 2,
+                         .threads = 1,
+                         .program = program,
+                         .environment = WORDS("OMP_NUM_THREADS=8", "A=b", "OMP_NUM_THREADS=1")};
+    dlb_command_line line;
+    cr_assert_eq(dlb_launch_command(&line, &launch, &small, NULL), 0);
+    expect_words(line.environment, WORDS("OMP_NUM_THREADS=1", "A=b"));
+    dlb_command_line_release(&line);
+}
+
 /* ---- Others ---- */
 
 static dlb_launch_machine with_launcher(const char *version)
@@ -251,6 +208,46 @@ Test(launch, a_launcher_of_an_unknown_kind_is_named_with_its_answer)
     cr_assert_not_null(strstr(message, "Open MPI, Intel MPI, MPICH"));
 }
 
+/* ---- Hardware threads of a core ---- */
+
+Test(launch, a_rank_that_uses_both_threads_of_a_core_wants_half_the_cores)
+{
+    dlb_launch launch = {.ranks = 4, .threads = 8, .threads_per_core = 2};
+    expect_command(&wide, launch, WORDS("-n", "4", "--map-by", "slot:PE=4", "--bind-to", "core"));
+    cr_assert(!dlb_launch_oversubscribes(&launch, &wide));
+    launch.threads = 7;
+    cr_assert_eq(dlb_launch_wants(&launch, &wide), 16);
+    launch.threads_per_core = 1;
+    cr_assert(dlb_launch_oversubscribes(&launch, &wide));
+
+    dlb_launch_machine machine = with_launcher(MPICH);
+    expect_command(&machine, (dlb_launch){.ranks = 4, .threads = 8, .threads_per_core = 2},
+                   WORDS("-n", "4", "-bind-to", "core:4"));
+}
+
+Test(launch, more_hardware_threads_than_a_core_has_are_refused)
+{
+    dlb_launch launch = {.ranks = 1, .threads = 4, .threads_per_core = 4};
+    cr_assert_not_null(strstr(expect_refusal(&wide, launch, DLB_BAD_INPUT),
+                              "threads_per_core = 4, but a core here has 2 hardware threads"));
+    launch = (dlb_launch){
+        .ranks = 2, .threads = 4, .threads_per_core = 1, .binding = DLB_BINDING_HWTHREAD};
+    cr_assert_not_null(strstr(expect_refusal(&wide, launch, DLB_BAD_INPUT), "binding = core"));
+}
+
+/* ---- Options and tools ---- */
+
+Test(launch, options_go_to_the_launcher_and_a_tool_stands_before_every_rank)
+{
+    expect_command(&small,
+                   (dlb_launch){.ranks = 2,
+                                .threads = 1,
+                                .options = WORDS("--report-bindings", "--tag-output"),
+                                .wrap = WORDS("perf", "record")},
+                   WORDS("-n", "2", "--map-by", "slot:PE=1", "--bind-to", "core",
+                         "--report-bindings", "--tag-output", "perf", "record"));
+}
+
 /* ---- Threads ---- */
 
 Test(launch, the_cores_of_a_node_are_divided_among_its_ranks)
@@ -260,39 +257,104 @@ Test(launch, the_cores_of_a_node_are_divided_among_its_ranks)
     cr_assert_eq(dlb_launch_threads(&(dlb_launch){.ranks = 4}, &small), 1);
     dlb_launch fine = {.ranks = 4, .binding = DLB_BINDING_HWTHREAD};
     cr_assert_eq(dlb_launch_threads(&fine, &wide), 8);
+    dlb_launch both = {.ranks = 4, .threads_per_core = 2};
+    cr_assert_eq(dlb_launch_threads(&both, &wide), 8);
 }
 
 /* ---- This machine ---- */
 
-Test(launch, this_machine_has_cores_and_its_launcher_is_asked_who_it_is)
+static tempdir programs;
+
+static void setup_programs(void)
 {
-    tempdir dir;
-    tempdir_make(&dir);
-    const char *fake = tempdir_file(&dir, "mpiexec");
-    FILE *file = fopen(fake, "w");
-    fprintf(file, "#!/bin/sh\necho \"HYDRA $1\"\n");
+    tempdir_make(&programs);
+    setenv("PATH", programs.path, 1);
+    unsetenv("SLURM_MPI_TYPE");
+}
+
+static void teardown_programs(void)
+{
+    tempdir_remove(&programs);
+}
+
+/* A program that answers so is all that PATH leads to. */
+static void install(const char *name, const char *script)
+{
+    const char *path = tempdir_file(&programs, name);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "#!/bin/sh\n%s\n", script);
     fclose(file);
-    chmod(fake, 0755);
-    setenv("PATH", dir.path, 1);
+    chmod(path, 0755);
+}
+
+TestSuite(here, .init = setup_programs, .fini = teardown_programs, .timeout = 60);
+
+Test(here, this_machine_has_cores_and_its_launcher_is_asked_who_it_is)
+{
     dlb_launch_machine machine;
+    install("mpiexec", "echo \"HYDRA $1\"");
     dlb_launch_here(&machine);
-    cr_assert_str_eq(machine.mpirun, fake);
+    cr_assert_str_eq(machine.mpirun, tempdir_file(&programs, "mpiexec"));
     cr_assert_str_eq(machine.version, "HYDRA --version\n");
     cr_assert_geq(machine.cores, 1);
     cr_assert_geq(machine.hwthreads, machine.cores);
-    tempdir_remove(&dir);
-
-    dlb_launch_here(&machine);
-    cr_assert_str_eq(machine.mpirun, "");
 }
 
-Test(launch, a_batch_system_tells_the_number_of_nodes)
+Test(here, without_a_launcher_there_is_none)
 {
     dlb_launch_machine machine;
-    setenv("PATH", "", 1);
+    dlb_launch_here(&machine);
+    cr_assert_str_eq(machine.mpirun, "");
+    cr_assert_str_eq(machine.srun, "");
+}
+
+Test(here, nobody_is_asked_for_one_rank)
+{
+    dlb_launch_machine machine;
+    install("mpirun", ">asked");
+    cr_assert_eq(chdir(programs.path), 0);
+    dlb_launch_here_alone(&machine);
+    cr_assert_geq(machine.cores, 1);
+    cr_assert_neq(access("asked", F_OK), 0);
+}
+
+Test(here, a_batch_system_tells_of_its_job)
+{
+    dlb_launch_machine machine;
+    setenv("SLURM_JOB_ID", "7", 1);
     setenv("SLURM_JOB_NUM_NODES", "12", 1);
     dlb_launch_here(&machine);
+    cr_assert(machine.slurm && !machine.cobalt);
     cr_assert_eq(machine.nodes, 12);
+}
+
+/* What srun and scontrol of Slurm 22.05 answer. */
+static const char *srun_mpi_with_default(const char *kind)
+{
+    static dlb_launch_machine machine;
+    char config[256];
+    snprintf(config, sizeof config,
+             "echo 'MinJobAge               = 300 sec'; echo 'MpiDefault              = %s'; "
+             "echo 'MpiParams               = none'",
+             kind);
+    setenv("SLURM_JOB_ID", "7", 1);
+    install("mpirun", "echo 'mpirun (Open MPI) 4.1.4'");
+    install("scontrol", config);
+    install("srun", "echo 'MPI plugin types are...'; echo '\tpmix'; echo '\tnone'");
+    dlb_launch_here(&machine);
+    return machine.srun_mpi;
+}
+
+Test(here, an_srun_that_tells_ranks_nothing_of_each_other_is_told_to)
+{
+    cr_assert_str_eq(srun_mpi_with_default("none"), "pmix");
+}
+
+Test(here, what_the_cluster_or_the_user_chose_is_left_to_srun)
+{
+    cr_assert_str_eq(srun_mpi_with_default("pmi2"), "");
+    setenv("SLURM_MPI_TYPE", "pmi2", 1);
+    cr_assert_str_eq(srun_mpi_with_default("none"), "");
 }
 
 /* ---- For people ---- */

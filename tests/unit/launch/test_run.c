@@ -1,66 +1,8 @@
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <criterion/criterion.h>
-
-#include "launch/command_line.h"
-#include "support/tempdir.h"
-
-static tempdir dir;
-static dlb_command_line line;
-
-static void setup(void)
-{
-    tempdir_make(&dir);
-    line = (dlb_command_line){.stop_signal = SIGUSR1};
-}
-
-static void teardown(void)
-{
-    dlb_command_line_release(&line);
-    tempdir_remove(&dir);
-}
+#include "script.h"
 
 TestSuite(run, .init = setup, .fini = teardown, .timeout = 60);
-
-/* The command is a script, which finds the test's folder as its current one. */
-static void set_script(const char *script)
-{
-    dlb_command_line_add(&line, "/bin/sh");
-    dlb_command_line_add(&line, "-c");
-    dlb_command_line_add(&line, script);
-    cr_assert_eq(chdir(dir.path), 0);
-}
-
-static int run_line(void)
-{
-    int status = -1;
-    dlb_error err;
-    cr_assert_eq(dlb_launch_run(&line, &status, &err), 0, "%s", err.message);
-    return status;
-}
-
-static int run_script(const char *script)
-{
-    set_script(script);
-    return run_line();
-}
-
-/* What a script has written about a process. */
-static pid_t read_pid(const char *name)
-{
-    char text[16] = "";
-    long long pid = 0;
-    FILE *file = fopen(tempdir_file(&dir, name), "r");
-    cr_assert(file && fgets(text, sizeof text, file));
-    fclose(file);
-    text[strcspn(text, "\n")] = '\0';
-    cr_assert(dlb_parse_int(text, &pid) && pid > 1);
-    return (pid_t)pid;
-}
 
 /* ---- How it ends ---- */
 
@@ -80,13 +22,40 @@ Test(run, it_is_waited_for_even_if_children_are_ignored)
     cr_assert_eq(run_script("exit 3"), 3);
 }
 
+static void expect_failure(const char *program, const char *message)
+{
+    dlb_launch_end end;
+    dlb_error err;
+    dlb_command_line_add(&line, program);
+    cr_assert_eq(dlb_launch_run(&line, &care, &end, &err), DLB_FAIL);
+    cr_assert_str_eq(err.message, message);
+}
+
 Test(run, a_command_that_cannot_be_executed_is_named)
 {
-    int status;
-    dlb_error err;
-    dlb_command_line_add(&line, "/nowhere/mpirun");
-    cr_assert_eq(dlb_launch_run(&line, &status, &err), DLB_FAIL);
-    cr_assert_str_eq(err.message, "/nowhere/mpirun cannot be started: No such file or directory");
+    expect_failure("/nowhere/mpirun",
+                   "/nowhere/mpirun cannot be started: No such file or directory");
+}
+
+Test(run, a_command_that_is_not_on_path_is_named)
+{
+    expect_failure("no-such-trainer",
+                   "no-such-trainer cannot be started: it is in no folder of PATH");
+}
+
+Test(run, a_folder_that_is_not_there_is_named)
+{
+    care.folder = "/nowhere";
+    expect_failure("/bin/true",
+                   "/bin/true cannot be started in /nowhere: No such file or directory");
+}
+
+Test(run, its_time_is_told)
+{
+    set_script("sleep 0.2");
+    dlb_launch_end end = run_to_end();
+    cr_assert_geq(end.wall_s, 0.2);
+    cr_assert(!end.stopped && !end.timed_out);
 }
 
 /* ---- What it finds ---- */
@@ -132,11 +101,38 @@ Test(run, no_signal_is_blocked_and_none_of_ours_ignored)
                  0);
 }
 
+/* ls has a file open itself: the folder that it lists. */
 Test(run, our_own_files_stay_with_us)
 {
     static const char *const phrases[] = {NULL};
     line.chatter = phrases;
-    cr_assert_eq(run_script("ls -l /proc/self/fd | grep -q signalfd; test $? = 1"), 0);
+    int lock = open(tempdir_file(&dir, "lock"), O_RDWR | O_CREAT, 0600);
+    cr_assert_geq(lock, 0);
+    cr_assert_eq(run_script("test \"$(ls /proc/self/fd | xargs)\" = '0 1 2 3'"), 0);
+    close(lock);
+}
+
+Test(run, a_program_is_found_on_path_and_keeps_its_name)
+{
+    const char *program = tempdir_file(&dir, "trainer");
+    cr_assert_eq(symlink("/bin/sh", program), 0);
+    char path[256];
+    snprintf(path, sizeof path, "/nowhere:%s:/bin:/usr/bin", dir.path);
+    setenv("PATH", path, 1);
+    dlb_command_line_add(&line, "trainer");
+    dlb_command_line_add(&line, "-c");
+    dlb_command_line_add(&line, "test $0 = trainer");
+    cr_assert_eq(run_line(), 0);
+}
+
+Test(run, it_is_started_in_the_folder)
+{
+    care.folder = dir.path;
+    dlb_command_line_add(&line, "/bin/sh");
+    dlb_command_line_add(&line, "-c");
+    dlb_command_line_add(&line, ">here");
+    cr_assert_eq(run_line(), 0);
+    cr_assert_eq(access(tempdir_file(&dir, "here"), F_OK), 0);
 }
 
 /* ---- Its messages ---- */
@@ -157,147 +153,98 @@ Test(run, its_messages_reach_our_stderr_without_the_chatter)
     close(file);
 }
 
-Test(run, what_lives_on_with_its_stderr_is_not_waited_for)
+Test(run, a_log_gets_all_that_it_says)
+{
+    static const char *const phrases[] = {"chatter", NULL};
+    char text[64] = "";
+    line.chatter = phrases;
+    care.output = open(tempdir_file(&dir, "log"), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    cr_assert_eq(run_script("echo first; echo some chatter >&2; printf last; exit 4"), 4);
+    cr_assert_gt(pread(care.output, text, sizeof text - 1, 0), 0);
+    cr_assert_str_eq(text, "first\nsome chatter\nlast");
+    close(care.output);
+}
+
+/* ---- What it leaves behind ---- */
+
+Test(run, what_it_started_ends_with_it)
 {
     static const char *const phrases[] = {NULL};
-    line.chatter = phrases;
+    line.chatter = phrases; /* a pipe, which the survivor keeps open */
     cr_assert_eq(run_script("sleep 50 & echo $! >survivor; exit 6"), 6);
-    cr_assert_eq(kill(read_pid("survivor"), SIGKILL), 0);
+    cr_assert(!is_alive(read_pid("survivor")));
 }
 
-/* ---- Signals: a process between this one and the command runs it ---- */
-
-/* Wait until the script has made the file. */
-static void await_file(const char *name)
+Test(run, what_left_its_group_ends_with_it)
 {
-    while (access(tempdir_file(&dir, name), F_OK) != 0)
-        usleep(1000);
+    cr_assert_eq(run_script("setsid -f sh -c 'echo $$ >daemon; sleep 50'; "
+                            "until test -s daemon; do sleep 0.02; done; exit 6"),
+                 6);
+    cr_assert(!is_alive(read_pid("daemon")));
 }
 
-/* The script is to make the file `ready`. */
-static pid_t start_supervisor(const char *script)
+Test(run, a_stubborn_orphan_is_killed_and_its_time_does_not_count)
 {
-    set_script(script);
-    pid_t pid = fork();
-    cr_assert_geq(pid, 0);
-    if (pid == 0)
-        _exit(run_line());
-    await_file("ready");
-    return pid;
+    set_script("setsid -f sh -c 'trap \"\" TERM; echo $$ >daemon; " LINGER "'; "
+               "until test -s daemon; do sleep 0.02; done; exit 6");
+    dlb_launch_end end = run_to_end();
+    cr_assert_eq(end.status, 6);
+    cr_assert_lt(end.wall_s, 4); /* less than the orphan's grace */
+    cr_assert(!is_alive(read_pid("daemon")));
 }
 
-static void expect_end(pid_t supervisor, int expected)
+/* ---- Time ---- */
+
+Test(run, at_its_timeout_it_is_ended)
 {
-    int status;
-    cr_assert_eq(waitpid(supervisor, &status, 0), supervisor);
-    cr_assert(WIFEXITED(status));
-    cr_assert_eq(WEXITSTATUS(status), expected, "%d instead of %d", WEXITSTATUS(status), expected);
+    care.timeout_s = 0.2;
+    set_script(LINGER "; exit 3");
+    dlb_launch_end end = run_to_end();
+    cr_assert(end.timed_out);
+    cr_assert_eq(end.status, 128 + SIGTERM);
 }
 
-/* Long enough for every test, and no longer: a test that fails leaves nothing behind for good. */
-#define LINGER "i=0; while test $((i += 1)) -lt 600; do sleep 0.05; done"
-
-/* Whether the process is there and no zombie. */
-static bool is_alive(pid_t pid)
+Test(run, a_stubborn_family_does_not_outlive_its_timeout)
 {
-    char path[64], state = 'X';
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return false;
-    int read = fscanf(file, "%*d (%*[^)]) %c", &state);
-    fclose(file);
-    return read == 1 && state != 'Z' && state != 'X';
+    care.timeout_s = 0.2;
+    set_script("trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$ >child; " LINGER "' & " LINGER);
+    dlb_launch_end end = run_to_end();
+    cr_assert(end.timed_out);
+    cr_assert_eq(end.status, 128 + SIGKILL);
+    cr_assert(!is_alive(read_pid("child")));
 }
 
-/* The process, which makes the file `survived` at its natural end, ends before that. */
-static void expect_early_end(pid_t pid)
+Test(run, what_ends_in_time_has_not_timed_out)
 {
-    while (is_alive(pid))
-        usleep(1000);
-    cr_assert_neq(access(tempdir_file(&dir, "survived"), F_OK), 0);
+    care.timeout_s = 50;
+    set_script("exit 3");
+    dlb_launch_end end = run_to_end();
+    cr_assert(!end.timed_out);
+    cr_assert_eq(end.status, 3);
 }
 
-#define UNTIL_STOPPED "trap 'exit 5' USR1; trap '' TERM; >ready; " LINGER
+typedef struct ticks {
+    int count;
+    double last;
+    bool forward;
+} ticks;
 
-Test(run, every_signal_that_asks_to_end_becomes_the_stop_signal)
+static void on_tick(void *arg, double elapsed_s)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
-    set_script(UNTIL_STOPPED);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        unlink("ready");
-        pid_t supervisor = fork();
-        if (supervisor == 0)
-            _exit(run_line());
-        await_file("ready");
-        kill(supervisor, numbers[i]);
-        expect_end(supervisor, 5);
-    }
+    ticks *t = arg;
+    t->forward = t->forward && elapsed_s > t->last;
+    t->last = elapsed_s;
+    if (++t->count == 3)
+        close(creat(tempdir_file(&dir, "enough"), 0600));
 }
 
-Test(run, signals_that_come_at_once_ask_once)
+Test(run, it_ticks_while_it_runs)
 {
-    pid_t supervisor = start_supervisor("trap 'echo >>asked' USR1; >ready;"
-                                        "until test -s asked; do sleep 0.02; done; sleep 0.3;"
-                                        "exit $(wc -l <asked)");
-    kill(supervisor, SIGINT);
-    kill(supervisor, SIGTERM);
-    kill(supervisor, SIGHUP);
-    expect_end(supervisor, 1);
-}
-
-Test(run, a_signal_a_second_after_the_first_ends_the_whole_group)
-{
-    pid_t supervisor = start_supervisor("trap '' USR1; (" LINGER "; >survived) & "
-                                        "echo $! >pid; >ready; wait; wait");
-    kill(supervisor, SIGINT);
-    usleep(1200000);
-    for (; is_alive(supervisor); usleep(100000))
-        kill(supervisor, SIGTERM); /* it counts from when it saw the first */
-    expect_end(supervisor, 128 + SIGTERM);
-    expect_early_end(read_pid("pid"));
-}
-
-Test(run, a_group_that_does_not_end_is_killed)
-{
-    pid_t supervisor = start_supervisor("trap '' USR1 TERM; >ready; " LINGER);
-    kill(supervisor, SIGINT);
-    usleep(1500000);
-    kill(supervisor, SIGINT);
-    expect_end(supervisor, 128 + SIGKILL);
-}
-
-Test(run, an_ignored_hangup_stays_ignored)
-{
-    signal(SIGHUP, SIG_IGN);
-    pid_t supervisor = start_supervisor("trap 'exit 5' USR1; >ready; kill -HUP $$;"
-                                        "sleep 0.2; >alive; " LINGER);
-    kill(supervisor, SIGHUP);
-    await_file("alive");
-    cr_assert_eq(waitpid(supervisor, NULL, WNOHANG), 0);
-    kill(supervisor, SIGTERM);
-    expect_end(supervisor, 5);
-}
-
-Test(run, the_command_does_not_outlive_us)
-{
-    pid_t supervisor = start_supervisor("echo $$ >pid; >ready; " LINGER "; >survived");
-    pid_t command = read_pid("pid");
-    cr_assert(is_alive(command));
-    kill(supervisor, SIGKILL);
-    waitpid(supervisor, NULL, 0);
-    expect_early_end(command);
-}
-
-Test(run, a_suspended_run_stands_still_and_goes_on)
-{
-    pid_t supervisor = start_supervisor("trap '>suspended' TSTP; trap '>continued' CONT; >ready;"
-                                        "until test -e continued; do sleep 0.02; done; exit 8");
-    kill(supervisor, SIGTSTP);
-    int status;
-    cr_assert_eq(waitpid(supervisor, &status, WUNTRACED), supervisor);
-    cr_assert(WIFSTOPPED(status));
-    await_file("suspended");
-    kill(supervisor, SIGCONT);
-    expect_end(supervisor, 8);
+    ticks t = {.forward = true};
+    care.on_tick = on_tick;
+    care.tick_ms = 20;
+    care.arg = &t;
+    cr_assert_eq(run_script("until test -e enough; do sleep 0.01; done; exit 2"), 2);
+    cr_assert_geq(t.count, 3);
+    cr_assert(t.forward);
 }
