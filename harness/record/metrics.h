@@ -13,7 +13,10 @@
 /* Whether the pattern is a POSIX extended regular expression with at least one group. */
 int dlb_metric_check_regex(const char *pattern, dlb_error *err);
 
-/* The first group in the last line of the file that matches. Files of any size; lines of any bytes.
+/*
+ * The first group in the last line of the file that matches. Files of any size and any bytes; lines
+ * end with a line feed or, as those of a progress bar do, with a carriage return, and are looked at
+ * up to 64 KB.
  */
 int dlb_metric_regex(const char *path, const char *pattern, double *value, dlb_error *err);
 
@@ -24,8 +27,10 @@ int dlb_metric_json(const char *path, const char *at, double *value, dlb_error *
 /* The last row's value in that column of a CSV file. */
 int dlb_metric_csv(const char *path, const char *column, double *value, dlb_error *err);
 
-/* Append the last lines of a file, at most `lines` and `bytes`, without escape sequences and
- * control bytes. */
+/*
+ * Append the last lines of a file, at most `lines` and `bytes`, "\n" between, without escape
+ * sequences and control bytes. Nothing if the file is not there.
+ */
 void dlb_log_tail(const char *path, int lines, size_t bytes, dlb_str *out);
 
 #endif

@@ -6,6 +6,7 @@
  *    "run": {"run": null, "epochs": 5, ...},          every column; null = missing
  *    "epochs": [{"epoch": 1, ...}, ...],
  *    "ranks": [{"rank": 0, ..., "counters": [...]}, ...],
+ *    "extras": {"env.NAME": "1", ...},        columns besides the schema's; left out if none
  *    "counters": [{"name": "PAPI_TOT_INS", "value": null, "why": "..."}, ...],     of the run
  *    "placement": ["..."], "notes": ["..."],
  *    "end": {"status": "ok", "ranks_ended": 1}}

@@ -93,6 +93,14 @@ static json_t *settings_to_json(const dlb_setting_list *list, bool *whole)
     return object;
 }
 
+static json_t *extras_to_json(const dlb_row *row, bool *whole)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < row->extra_count; i++)
+        put(object, row->extras[i].name, text_to_json(row->extras[i].text), whole);
+    return object;
+}
+
 static json_t *texts_to_json(const dlb_text_list *list, bool *whole)
 {
     json_t *array = json_array();
@@ -117,6 +125,8 @@ static json_t *result_to_json(const dlb_result *result, bool *whole)
     put(root, "run", row_to_json(&result->run, whole), whole);
     put(root, "epochs", rows_to_json(&result->epochs, whole), whole);
     put(root, "ranks", rows_to_json(&result->ranks, whole), whole);
+    if (result->run.extra_count)
+        put(root, "extras", extras_to_json(&result->run, whole), whole);
     put(root, "counters", counters_to_json(&result->run, whole), whole);
     put(root, "placement", texts_to_json(&result->placement, whole), whole);
     put(root, "notes", texts_to_json(&result->notes, whole), whole);

@@ -4,8 +4,8 @@
 
 #include "record/result.h"
 
-/* A row of a file may not make the search among its counters long. */
-enum { MAX_COUNTERS = 1024 };
+/* A row of a file may not make the search among its counters, or extra columns, long. */
+enum { MAX_COUNTERS = 1024, MAX_EXTRAS = 1024 };
 
 /* Where the JSON came from, for messages. */
 typedef struct source {
@@ -161,6 +161,27 @@ static int read_settings(const source *s, json_t *object, dlb_result *result)
     return 0;
 }
 
+/* NULL where the result has none. */
+static int read_extras(const source *s, json_t *object, dlb_row *row)
+{
+    if (!object)
+        return 0;
+    if (!json_is_object(object) || json_object_size(object) > MAX_EXTRAS)
+        return dlb_fail(s->err, DLB_BAD_INPUT,
+                        "%s: extras: must be an object of at most %d columns", s->name, MAX_EXTRAS);
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        if (!json_is_string(value) || dlb_table_find(row->table, key) >= 0)
+            return dlb_fail(s->err, DLB_BAD_INPUT,
+                            "%s: extras.%.80s: must be a text in a column of its own", s->name,
+                            key);
+        dlb_row_set_extra(row, key, json_string_value(value));
+    }
+    return 0;
+}
+
 static int check_schema(const source *s, const json_t *root)
 {
     const json_t *schema = json_object_get(root, "schema");
@@ -194,16 +215,18 @@ static int read_root(const source *s, json_t *root, dlb_result *result)
     if (status < 0)
         return status;
     json_t *schema, *workload, *run, *epochs, *ranks, *counters, *placement, *notes, *end;
+    json_t *extras = NULL;
     json_error_t problem;
-    if (json_unpack_ex(root, &problem, 0, "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o !}",
+    if (json_unpack_ex(root, &problem, 0, "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s?o !}",
                        "schema", &schema, "workload", &workload, "run", &run, "epochs", &epochs,
                        "ranks", &ranks, "counters", &counters, "placement", &placement, "notes",
-                       &notes, "end", &end) < 0)
+                       &notes, "end", &end, "extras", &extras) < 0)
         return refuse(s, "result", problem.text);
     if ((status = read_settings(s, workload, result)) < 0 ||
         (status = read_columns(s, "run", run, false, &result->run)) < 0 ||
         (status = read_rows(s, "epochs", epochs, dlb_result_add_epoch, result)) < 0 ||
         (status = read_rows(s, "ranks", ranks, dlb_result_add_rank, result)) < 0 ||
+        (status = read_extras(s, extras, &result->run)) < 0 ||
         (status = read_counters(s, "run", counters, &result->run)) < 0 ||
         (status = read_texts(s, "placement", placement, &result->placement)) < 0 ||
         (status = read_texts(s, "notes", notes, &result->notes)) < 0)

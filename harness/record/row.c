@@ -27,6 +27,11 @@ void dlb_row_release(dlb_row *row)
     for (size_t i = 0; i < row->counter_count; i++)
         counter_release(&row->counters[i]);
     free(row->counters);
+    for (size_t i = 0; i < row->extra_count; i++) {
+        free(row->extras[i].text);
+        free(row->extras[i].name);
+    }
+    free(row->extras);
     for (int column = 0; row->table && column < row->table->count; column++)
         dlb_row_clear(row, column);
     free(row->cells);
@@ -97,6 +102,21 @@ int dlb_row_parse(dlb_row *row, int column, const char *text, dlb_error *err)
     return 0;
 }
 
+void dlb_row_set_extra(dlb_row *row, const char *name, const char *text)
+{
+    char *own = dlb_strdup(text); /* before the free: text may be the value itself */
+    size_t i = 0;
+    while (i < row->extra_count && strcmp(row->extras[i].name, name) != 0)
+        i++;
+    if (i == row->extra_count) {
+        row->extras =
+            dlb_grow(row->extras, &row->extra_capacity, ++row->extra_count, sizeof *row->extras);
+        row->extras[i].name = dlb_strdup(name);
+    }
+    free(row->extras[i].text);
+    row->extras[i].text = own;
+}
+
 /* PAPI_TOT_INS → papi_tot_ins; perf::TASK-CLOCK → papi_perf_task_clock */
 static char *counter_column(const char *event)
 {
@@ -144,44 +164,97 @@ void dlb_row_miss_counter(dlb_row *row, const char *event, const char *why)
     counter->why = own;
 }
 
-/* The columns that every row of the table has, without its counters. */
-static void add_fixed_header(const dlb_table *table, dlb_str *line)
+/* The columns without the counters. */
+static size_t plain_width(const dlb_row *row)
 {
-    for (int column = 0; column < table->count; column++)
-        dlb_csv_add(line, (size_t)column, table->columns[column].name);
+    return (size_t)row->table->count + row->extra_count;
+}
+
+size_t dlb_row_width(const dlb_row *row)
+{
+    return plain_width(row) + row->counter_count;
+}
+
+const char *dlb_row_name(const dlb_row *row, size_t column)
+{
+    size_t fixed = (size_t)row->table->count, plain = plain_width(row);
+    if (column < fixed)
+        return row->table->columns[column].name;
+    return column < plain ? row->extras[column - fixed].name : row->counters[column - plain].column;
+}
+
+static void add_names(const dlb_row *row, size_t count, dlb_str *line)
+{
+    for (size_t i = 0; i < count; i++)
+        dlb_csv_add(line, i, dlb_row_name(row, i));
 }
 
 void dlb_row_header(const dlb_row *row, dlb_str *line)
 {
-    add_fixed_header(row->table, line);
-    for (size_t i = 0; i < row->counter_count; i++)
-        dlb_csv_add(line, (size_t)row->table->count + i, row->counters[i].column);
+    add_names(row, dlb_row_width(row), line);
 }
 
-static void add_cell(dlb_str *line, int column, const dlb_cell *cell)
+static void add_cell(dlb_str *line, size_t place, const dlb_cell *cell)
 {
     char number[32] = "";
     if (cell->kind == DLB_CELL_INT)
         snprintf(number, sizeof number, "%lld", cell->integer);
     else if (cell->kind == DLB_CELL_REAL)
         dlb_format_real(cell->real, number, sizeof number);
-    dlb_csv_add(line, (size_t)column, cell->kind == DLB_CELL_TEXT ? cell->text : number);
+    dlb_csv_add(line, place, cell->kind == DLB_CELL_TEXT ? cell->text : number);
+}
+
+static void add_counter(dlb_str *line, size_t place, const dlb_row_counter *counter)
+{
+    char number[32] = "";
+    if (!counter->missing)
+        snprintf(number, sizeof number, "%lld", counter->value);
+    dlb_csv_add(line, place, number);
+}
+
+/* The value of one of the row's columns, as the field of a line at that place. */
+static void add_value(const dlb_row *row, size_t column, dlb_str *line, size_t place)
+{
+    size_t fixed = (size_t)row->table->count, plain = plain_width(row);
+    if (column < fixed)
+        add_cell(line, place, &row->cells[column]);
+    else if (column < plain)
+        dlb_csv_add(line, place, row->extras[column - fixed].text);
+    else
+        add_counter(line, place, &row->counters[column - plain]);
 }
 
 void dlb_row_line(const dlb_row *row, dlb_str *line)
 {
-    for (int column = 0; column < row->table->count; column++)
-        add_cell(line, column, &row->cells[column]);
-    for (size_t i = 0; i < row->counter_count; i++) {
-        const dlb_row_counter *counter = &row->counters[i];
-        dlb_str_add(line, ",");
-        if (!counter->missing)
-            dlb_str_addf(line, "%lld", counter->value);
+    for (size_t i = 0; i < dlb_row_width(row); i++)
+        add_value(row, i, line, i);
+}
+
+/* The row's column of that name, or its width; `likely` is looked at first. */
+static size_t find_name(const dlb_row *row, const char *name, size_t likely)
+{
+    size_t width = dlb_row_width(row);
+    if (likely < width && strcmp(dlb_row_name(row, likely), name) == 0)
+        return likely;
+    size_t i = 0;
+    while (i < width && strcmp(dlb_row_name(row, i), name) != 0)
+        i++;
+    return i;
+}
+
+void dlb_row_line_as(const dlb_row *row, char *const *columns, size_t count, dlb_str *line)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t own = find_name(row, columns[i], i);
+        if (own < dlb_row_width(row))
+            add_value(row, own, line, i);
+        else
+            dlb_csv_add(line, i, "");
     }
 }
 
-/* Whether the file's header has the fixed columns of the table, with other counters or none. */
-static bool only_counters_differ(const dlb_table *table, const char *path)
+/* Whether the file's header has the columns of the row, with other counters or none. */
+static bool only_counters_differ(const dlb_row *row, const char *path)
 {
     FILE *file = fopen(path, "re");
     if (!file)
@@ -191,20 +264,19 @@ static bool only_counters_differ(const dlb_table *table, const char *path)
     ssize_t length = getline(&first, &capacity, file);
     fclose(file);
 
-    dlb_str fixed = DLB_STR_INIT;
-    add_fixed_header(table, &fixed);
-    bool same = length > (ssize_t)fixed.length &&
-                strncmp(first, fixed.text ? fixed.text : "", fixed.length) == 0 &&
-                strchr(",\r\n", first[fixed.length]);
-    dlb_str_release(&fixed);
+    dlb_str plain = DLB_STR_INIT;
+    add_names(row, plain_width(row), &plain);
+    bool same = length > (ssize_t)plain.length &&
+                strncmp(first, plain.text ? plain.text : "", plain.length) == 0 &&
+                strchr(",\r\n", first[plain.length]);
+    dlb_str_release(&plain);
     free(first);
     return same;
 }
 
 static int explain_refusal(const dlb_row *row, const char *path, int status, dlb_error *err)
 {
-    if (status == DLB_BAD_INPUT && row->table->has_counters &&
-        only_counters_differ(row->table, path))
+    if (status == DLB_BAD_INPUT && row->table->has_counters && only_counters_differ(row, path))
         return dlb_fail(err, DLB_BAD_INPUT,
                         "%s: its counter columns (papi_...) are others than those of this row; "
                         "name another file, or count the same events",

@@ -73,8 +73,8 @@ void dlb_row_clear(dlb_row *row, int column);
 /* Set a column from the text of a cell, by the column's type; "" is missing. */
 int dlb_row_parse(dlb_row *row, int column, const char *text, dlb_error *err);
 
-/* Set an extra column of the row, added after the others when it is new; columns stand before
- * counters. */
+/* Set an extra column of the row, added after the others when it is new; they stand before the
+ * counters. The name is none of the table's own. */
 void dlb_row_set_extra(dlb_row *row, const char *name, const char *text);
 
 /*
@@ -84,9 +84,16 @@ void dlb_row_set_extra(dlb_row *row, const char *name, const char *text);
 void dlb_row_set_counter(dlb_row *row, const char *event, long long value);
 void dlb_row_miss_counter(dlb_row *row, const char *event, const char *why);
 
+/* The columns, 0 .. width - 1: those of the table, then the extra ones, then the counters. */
+size_t dlb_row_width(const dlb_row *row);
+const char *dlb_row_name(const dlb_row *row, size_t column);
+
 /* Append the names of the columns, or the values, as a line of CSV without its newline. */
 void dlb_row_header(const dlb_row *row, dlb_str *line);
 void dlb_row_line(const dlb_row *row, dlb_str *line);
+
+/* The same for a table with those columns: a cell that the row has no column for is empty. */
+void dlb_row_line_as(const dlb_row *row, char *const *columns, size_t count, dlb_str *line);
 
 /*
  * Append the row to a CSV file, which gets a header when it is new. A file whose columns are

@@ -45,15 +45,16 @@ const dlb_stored_run *dlb_store_run(const dlb_store *store, size_t index);
 size_t dlb_store_mended(const dlb_store *store);
 
 /*
- * Record a run: result->run has run, point and repeat; epochs and ranks get the run's name. Synced
- * to disk at least once a second. If the disk is full nothing of the run is recorded.
+ * Record a run: result->run has run, point, repeat and status; epochs and ranks get the run's name.
+ * Synced to disk within about a second, without waiting for that. If the disk is full nothing of
+ * the run is recorded. A run that is recorded already is DLB_BAD_INPUT.
  */
 int dlb_store_add(dlb_store *store, const dlb_result *result, dlb_error *err);
 
 /*
  * Take back the runs for which `is` holds, that they may be run anew: their rows move to
  * superseded.csv (as far as its columns are the same, else superseded.2.csv, ...), and each file is
- * replaced whole. *count, if not NULL: how many.
+ * replaced whole. *count, if not NULL: how many. After a failure close the store.
  */
 int dlb_store_supersede(dlb_store *store, bool (*is)(const dlb_stored_run *run, void *arg),
                         void *arg, size_t *count, dlb_error *err);

@@ -20,6 +20,7 @@ static void fill(void)
     dlb_row_set_int(&result.run, DLB_RUN_seed, 4294967295);
     dlb_row_set_real(&result.run, DLB_RUN_lr, 0.1);
     dlb_row_set_real(&result.run, DLB_RUN_train_loss, 1.0 / 3);
+    dlb_row_set_extra(&result.run, "env.X", "1");
     dlb_row_set_counter(&result.run, "perf::TASK-CLOCK", 123456789012345);
     dlb_row_miss_counter(&result.run, "PAPI_TOT_INS", "no hardware counters");
     for (int i = 1; i <= 3; i++) {
@@ -76,6 +77,8 @@ Test(result, a_file_reads_back_as_what_was_written)
     cr_assert_eq(back.epochs.count, 3);
     cr_assert_eq(back.epochs.rows[2].cells[DLB_EPOCH_train_s].real, 1.5);
     cr_assert_eq(back.ranks.rows[0].counters[0].value, 7);
+    cr_assert_str_eq(back.run.extras[0].name, "env.X");
+    cr_assert_str_eq(back.run.extras[0].text, "1");
     cr_assert_eq(back.run.counters[0].value, 123456789012345);
     cr_assert(back.run.counters[1].missing);
     cr_assert_str_eq(back.run.counters[1].why, "no hardware counters");
@@ -159,6 +162,9 @@ Test(result, wrong_values_are_told_by_place)
     assert_names(refusal_with("\"ranks_ended\": 1", "\"ranks_ended\": -1"), "ranks_ended");
     assert_names(refusal_with("\"value\": 7", "\"value\": 7.5"), "perf::PAGE-FAULTS");
     assert_names(refusal_with("\"counters\": \"\"", "\"counters\": 1"), "workload.counters");
+    assert_names(refusal_with("\"env.X\": \"1\"", "\"env.X\": 1"), "extras.env.X");
+    assert_names(refusal_with("\"env.X\": \"1\"", "\"seed\": \"1\""), "extras.seed");
+    assert_names(refusal_with("\"extras\": {", "\"extras\": [], \"x\": {"), "x");
     assert_names(refusal_with("\"why\": \"no hardware counters\"", "\"why\": null"), "say why");
 }
 

@@ -102,6 +102,34 @@ Test(row, counters_follow_under_names_of_their_events)
     assert_line(",,,,,,,,,9000000000,,0");
 }
 
+Test(row, extra_columns_stand_between_those_of_the_table_and_the_counters)
+{
+    dlb_row_set_counter(&row, "PAPI_TOT_INS", 5);
+    dlb_row_set_extra(&row, "env.PLACES", "a,b");
+    dlb_row_set_extra(&row, "param.size", "");
+    assert_last_columns("peak_rss_mb,env.PLACES,param.size,papi_tot_ins");
+    assert_line(",,,,,,,,,\"a,b\",,5");
+    dlb_row_set_extra(&row, "env.PLACES", row.extras[0].text + 2);
+    assert_line(",,,,,,,,,b,,5");
+}
+
+Test(row, a_line_follows_the_columns_of_another_table)
+{
+    char names[][16] = {"run", "wait_s", "unknown", "papi_tot_ins", "rank", "env.X"};
+    char *columns[6];
+    for (int i = 0; i < 6; i++)
+        columns[i] = names[i];
+    dlb_row_set_text(&row, DLB_RANK_run, "r1");
+    dlb_row_set_int(&row, DLB_RANK_rank, 3);
+    dlb_row_set_real(&row, DLB_RANK_wait_s, 0.5);
+    dlb_row_set_counter(&row, "PAPI_TOT_INS", 5);
+    dlb_row_set_extra(&row, "env.X", "a b");
+    dlb_str line = DLB_STR_INIT;
+    dlb_row_line_as(&row, columns, 6, &line);
+    cr_assert_str_eq(line.text, "r1,0.5,,5,3,a b");
+    dlb_str_release(&line);
+}
+
 Test(row, a_counter_set_again_keeps_its_place)
 {
     dlb_row_miss_counter(&row, "PAPI_TOT_INS", "not yet");
@@ -178,6 +206,16 @@ Test(row_append, a_file_without_counters_is_told_from_one_with)
     dlb_row_set_counter(&row, "PAPI_TOT_INS", 5);
     cr_assert_eq(dlb_row_append(&row, rows_file(), &err), DLB_BAD_INPUT);
     cr_assert(strstr(err.message, "papi_..."));
+}
+
+Test(row_append, other_extra_columns_than_the_files_are_not_blamed_on_counters)
+{
+    dlb_error err;
+    dlb_row_set_counter(&row, "PAPI_TOT_INS", 5);
+    cr_assert_eq(dlb_row_append(&row, rows_file(), NULL), 0);
+    dlb_row_set_extra(&row, "env.X", "1");
+    cr_assert_eq(dlb_row_append(&row, rows_file(), &err), DLB_BAD_INPUT);
+    cr_assert_null(strstr(err.message, "papi"));
 }
 
 Test(row_append, a_foreign_file_is_not_blamed_on_counters)

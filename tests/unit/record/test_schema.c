@@ -26,7 +26,8 @@ Test(schema, runs_have_the_documented_columns)
         "openmp,kmp_effective,data,data_checksum,shuffle,drop_last,readers,load,joules,gflops,"
         "ipc,momentum,nesterov,weight_decay,beta1,beta2,epsilon,target_accuracy,train_images,"
         "test_images,kmp_affinity,ranks_per_node,binding,schedule,schedule_factor,schedule_epochs,"
-        "trust,comm_bucket_kb,comm_piece_kb,comm_radix,hang_timeout,comm_bytes,notes");
+        "trust,comm_bucket_kb,comm_piece_kb,comm_radix,hang_timeout,comm_bytes,threads_per_core,"
+        "grid,mode,launcher,started,sequence,notes");
 }
 
 Test(schema, epochs_have_the_documented_columns)
