@@ -11,6 +11,7 @@ static const struct subject {
     {"scaling", dlb_bench_scaling, "images/s of several ranks against one, batch by batch"},
     {"workers", dlb_bench_workers,
      "an epoch of many workers on one rank against one of a single worker"},
+    {"sweep", dlb_bench_sweep, "what a sweep itself costs a point, and a million points and rows"},
 };
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };

@@ -15,12 +15,6 @@ static void probe(dlb_host *host, bool with_peak)
         dlb_host_probe_peak(host);
 }
 
-static bool wants_colour(void)
-{
-    const char *refused = getenv("NO_COLOR");
-    return dlb_terminal_obeys(stdout) && !(refused && refused[0]);
-}
-
 static int print(const dlb_host *host, const dlb_findings *findings, bool json, dlb_error *err)
 {
     dlb_str page = DLB_STR_INIT;
@@ -28,7 +22,7 @@ static int print(const dlb_host *host, const dlb_findings *findings, bool json, 
     if (json)
         status = dlb_doctor_json(host, findings, &page, err);
     else
-        dlb_doctor_text(host, findings, wants_colour(), &page);
+        dlb_doctor_text(host, findings, dlb_terminal_colours(stdout), &page);
     if (status == 0)
         fputs(page.text, stdout);
     dlb_str_release(&page);

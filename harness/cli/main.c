@@ -6,7 +6,11 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *about;
 } commands[] = {
+    {"sweep", cmd_sweep, "run a study: what is missing of it, then its summary and figures"},
     {"train", cmd_train, "train a model once, with live progress"},
+    {"plot", cmd_plot, "draw the figures of a study from its CSV files alone"},
+    {"report", cmd_report, "summarise a study from its CSV files alone"},
+    {"compare", cmd_compare, "put two studies side by side: times, accuracies, what made them"},
     {"bench", cmd_bench, "measure a part of the program on this machine"},
     {"summary", cmd_summary, "print the layers of a model: shapes, parameters, FLOPs, bytes"},
     {"doctor", cmd_doctor, "show what this machine offers, and what is missing"},

@@ -34,6 +34,12 @@ bool dlb_terminal_obeys(FILE *out)
     return kind && *kind && strcmp(kind, "dumb") != 0 && columns_of(out) > 0;
 }
 
+bool dlb_terminal_colours(FILE *out)
+{
+    const char *refused = getenv("NO_COLOR");
+    return dlb_terminal_obeys(out) && !(refused && *refused);
+}
+
 int dlb_terminal_width(FILE *out)
 {
     int told = columns_told(), columns = told >= 0 ? told : columns_of(out);

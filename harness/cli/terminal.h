@@ -19,6 +19,9 @@ enum { DLB_WIDTH_DEFAULT = 80 };
  */
 bool dlb_terminal_obeys(FILE *out);
 
+/* Whether it is one that shows colours, and the user has not set NO_COLOR. */
+bool dlb_terminal_colours(FILE *out);
+
 /* Its columns now, or those of DLBENCH_TERMINAL; DLB_WIDTH_DEFAULT where neither tells. */
 int dlb_terminal_width(FILE *out);
 

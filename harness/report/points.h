@@ -1,9 +1,9 @@
 /*
  * The runs of a study, grouped by point: what every table and figure is reduced from.
  *
- * Read from a runs.csv alone. Runs of one point have equal parameters; where the file has no ids of points they are
- * grouped by their parameters. A measure is missing (NaN) where its cell is empty; a run that is not ok has no times,
- * whatever its cells say, and a diverged one no accuracy and no loss either.
+ * Read from a runs.csv alone. Runs of one point have equal parameters; where the file has no ids of
+ * points they are grouped by their parameters. A measure is missing (NaN) where its cell is empty;
+ * a run that is not ok has no times, whatever its cells say, and no accuracy and no loss either.
  */
 #ifndef DLB_REPORT_POINTS_H
 #define DLB_REPORT_POINTS_H
@@ -13,25 +13,10 @@
 
 #include "base/error.h"
 
-/* Numbers of a run, by their columns in runs.csv. */
+/* Numbers of a run: DLB_MEASURE_time_to_solution_s, ... */
 enum dlb_measure {
-    DLB_MEASURE_time_to_solution_s,
-    DLB_MEASURE_time_to_target_s,
-    DLB_MEASURE_wall_s,
-    DLB_MEASURE_setup_s,
-    DLB_MEASURE_eval_s,
-    DLB_MEASURE_images_per_s,
-    DLB_MEASURE_train_accuracy,
-    DLB_MEASURE_train_loss,
-    DLB_MEASURE_test_accuracy,
-    DLB_MEASURE_test_loss,
-    DLB_MEASURE_comm_exposed_s,
-    DLB_MEASURE_wait_s,
-    DLB_MEASURE_peak_rss_mb,
-    DLB_MEASURE_steal_pct,
-    DLB_MEASURE_load,
-    DLB_MEASURE_joules,
-    DLB_MEASURE_gflops,
+#define MEASURE(name, kind) DLB_MEASURE_##name,
+#include "report/measures.def"
     DLB_MEASURES
 };
 
@@ -52,13 +37,15 @@ void dlb_points_free(dlb_points *points);
 size_t dlb_points_count(const dlb_points *points);
 size_t dlb_points_runs(const dlb_points *points); /* of all points */
 
-/* The parameters: columns of runs.csv that are keys of a workload, env.NAME, param.NAME, grid and mode. */
+/* The parameters: columns of runs.csv that are keys of a workload, env.NAME, param.NAME, grid and
+ * mode. */
 size_t dlb_points_parameters(const dlb_points *points);
 const char *dlb_points_parameter(const dlb_points *points, size_t parameter);
 int dlb_points_find(const dlb_points *points, const char *parameter); /* or -1 */
 bool dlb_points_varies(const dlb_points *points, int parameter);
 
-/* A point, 0 .. count - 1, in the order of its first run in the file. `parameter` -1 gives "" and NaN. */
+/* A point, 0 .. count - 1, in the order of its first run in the file. `parameter` -1 gives "" and
+ * NaN. */
 const char *dlb_point_id(const dlb_points *points, size_t point);
 const char *dlb_point_text(const dlb_points *points, size_t point, int parameter);
 double dlb_point_number(const dlb_points *points, size_t point, int parameter);
@@ -68,6 +55,19 @@ size_t dlb_point_runs(const dlb_points *points, size_t point, const dlb_point_ru
 size_t dlb_point_measure(const dlb_points *points, size_t point, enum dlb_measure measure,
                          const double **values);
 const char *dlb_measure_name(enum dlb_measure measure); /* its column */
+
+/*
+ * Numbers under other names, at most DLB_MAX_METRICS: the metrics of a foreign program. A run that
+ * is not ok has none.
+ */
+enum { DLB_MAX_METRICS = 8 };
+size_t dlb_points_metrics(const dlb_points *points);
+const char *dlb_points_metric(const dlb_points *points, size_t metric);
+size_t dlb_point_metric(const dlb_points *points, size_t point, size_t metric,
+                        const double **values);
+
+/* Whether some run of it had more threads than cores. */
+bool dlb_point_oversubscribed(const dlb_points *points, size_t point);
 
 /* The hosts and commits that the runs came from, each once, in the order of the file. */
 size_t dlb_points_hosts(const dlb_points *points, const char *const **hosts);

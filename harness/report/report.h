@@ -28,7 +28,8 @@ void dlb_report_summary(const dlb_report *report, int width, bool colour, dlb_st
 typedef struct dlb_figure_options {
     const char *folder; /* that gets data, scripts and pictures; created */
     bool terminal;      /* draw into *drawn instead of into files */
-    int width;          /* of the terminal */
+    int width;          /* of the terminal, in columns */
+    bool colour;        /* it obeys ANSI colours */
     dlb_str *drawn;
 } dlb_figure_options;
 

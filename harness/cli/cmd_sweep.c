@@ -1,0 +1,352 @@
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/figures.h"
+#include "cli/stop.h"
+#include "cli/sweep_estimate.h"
+#include "cli/sweep_judge.h"
+#include "cli/sweep_list.h"
+#include "cli/sweep_provenance.h"
+#include "cli/sweep_run.h"
+#include "cli/terminal.h"
+#include "cli/text.h"
+#include "plan/schedule.h"
+#include "record/provenance.h"
+#include "report/report.h"
+
+static const char name[] = "dlbench sweep";
+
+typedef struct options {
+    const char *file, *out, *only;
+    bool dry_run, retry_failed, fresh, fail_fast, no_plots;
+} options;
+
+/* A point's place in the plan, by its id. */
+typedef struct place {
+    char id[DLB_POINT_ID_SIZE];
+    size_t point;
+} place;
+
+typedef struct sweep {
+    const options *options;
+    const dlb_sweep_scene *scene;
+    dlb_store *store;
+    dlb_schedule *schedule;
+    dlb_sweep_estimate *estimate;
+    dlb_sweep_display display;
+    place *places; /* of all points, by id */
+    double start;  /* dlb_clock_s */
+    long long sequence;
+    size_t bad; /* runs of the plan that failed or timed out, now or earlier */
+} sweep;
+
+static int print_error(const dlb_error *err)
+{
+    return dlb_cli_fail(name, err);
+}
+
+/* ---- What is recorded already ---- */
+
+static int compare_places(const void *a, const void *b)
+{
+    return strcmp(((const place *)a)->id, ((const place *)b)->id);
+}
+
+static void index_points(sweep *s)
+{
+    size_t count = dlb_plan_count(s->scene->plan);
+    s->places = dlb_alloc(count, sizeof *s->places);
+    for (size_t point = 0; point < count; point++) {
+        dlb_plan_id(s->scene->plan, point, s->places[point].id);
+        s->places[point].point = point;
+    }
+    qsort(s->places, count, sizeof *s->places, compare_places);
+}
+
+/* The place of a recorded run's point; NULL if the file no longer has it. */
+static const place *find_point(const sweep *s, const dlb_stored_run *run)
+{
+    place wanted = {0};
+    snprintf(wanted.id, sizeof wanted.id, "%s", run->point);
+    return bsearch(&wanted, s->places, dlb_plan_count(s->scene->plan), sizeof wanted,
+                   compare_places);
+}
+
+static bool is_bad(const char *status)
+{
+    return strcmp(status, "failed") == 0 || strcmp(status, "timeout") == 0;
+}
+
+static bool is_to_be_redone(const dlb_stored_run *run, void *arg)
+{
+    const sweep *s = arg;
+    return find_point(s, run) && (s->options->fresh || is_bad(run->status));
+}
+
+/* Of runs that were recorded before. */
+typedef struct history {
+    size_t kept, foreign; /* of this plan, and of points that the file no longer has */
+    size_t other_build;
+    const char *build; /* one of those */
+} history;
+
+static void take_in(sweep *s, const dlb_stored_run *run, history *h)
+{
+    const place *found = find_point(s, run);
+    if (!found) {
+        h->foreign++;
+        return;
+    }
+    h->kept++;
+    s->bad += is_bad(run->status);
+    if (strcmp(run->commit, dlb_commit()) != 0) {
+        h->other_build++;
+        h->build = run->commit;
+    }
+    dlb_schedule_done(s->schedule, found->point, run->repeat, run->time_to_solution_s);
+    dlb_sweep_estimate_learn(s->estimate, found->point, run->wall_s);
+}
+
+static void tell_history(const sweep *s, const history *h)
+{
+    size_t left = dlb_schedule_left(s->schedule);
+    FILE *out = s->display.out;
+    fprintf(out, "%s: %zu points, %zu runs to do", s->scene->study->name,
+            dlb_plan_count(s->scene->plan), left);
+    if (h->kept)
+        fprintf(out, ", %zu recorded before", h->kept);
+    if (h->foreign)
+        fprintf(out, ", %zu kept of points that the file no longer has", h->foreign);
+    fputs("\n", out);
+    if (dlb_store_mended(s->store))
+        fprintf(out, "%zu rows that an earlier sweep had begun to write were removed\n",
+                dlb_store_mended(s->store));
+    if (h->other_build)
+        fprintf(out,
+                "warning: %zu runs were recorded by another build (%s, this is %s); --fresh "
+                "runs them anew\n",
+                h->other_build, h->build, dlb_commit());
+}
+
+static int resume(sweep *s, dlb_error *err)
+{
+    const dlb_study *study = s->scene->study;
+    history h = {0};
+    if ((s->options->fresh || s->options->retry_failed) &&
+        dlb_store_supersede(s->store, is_to_be_redone, s, NULL, err) < 0)
+        return err->code;
+    s->schedule = dlb_schedule_create(dlb_plan_count(s->scene->plan), &study->repeats, study->order,
+                                      study->order_seed);
+    s->estimate = dlb_sweep_estimate_create(s->scene);
+    for (size_t i = 0; i < dlb_store_count(s->store); i++)
+        take_in(s, dlb_store_run(s->store, i), &h);
+    s->sequence = (long long)dlb_store_count(s->store);
+    s->display.total = dlb_schedule_left(s->schedule);
+    tell_history(s, &h);
+    return 0;
+}
+
+/* ---- Running ---- */
+
+static void announce(sweep *s, size_t point, int repeat)
+{
+    dlb_str text = DLB_STR_INIT;
+    dlb_sweep_describe(s->scene, point, &text);
+    if (s->scene->study->repeats.max > 1)
+        dlb_str_addf(&text, ", repeat %d", repeat);
+    dlb_sweep_display_begin(
+        &s->display, text.text, dlb_sweep_estimate_run(s->estimate, point),
+        dlb_sweep_estimate_left(s->estimate, dlb_schedule_left(s->schedule) + 1));
+    dlb_str_release(&text);
+}
+
+static double cell_number(const dlb_row *row, int column)
+{
+    return row->cells[column].kind == DLB_CELL_REAL ? row->cells[column].real : NAN;
+}
+
+/* Record the run; *bad: it failed. */
+static int record(sweep *s, size_t point, int repeat, dlb_result *result, bool *bad, dlb_error *err)
+{
+    dlb_row_set_int(&result->run, DLB_RUN_sequence, ++s->sequence);
+    if (dlb_store_add(s->store, result, err) < 0)
+        return DLB_FAIL;
+    double wall_s = cell_number(&result->run, DLB_RUN_wall_s);
+    double time_s = cell_number(&result->run, DLB_RUN_time_to_solution_s);
+    *bad = is_bad(result->run.cells[DLB_RUN_status].text);
+    s->bad += *bad;
+    dlb_schedule_done(s->schedule, point, repeat,
+                      s->scene->study->command && isnan(time_s) && !*bad ? wall_s : time_s);
+    dlb_sweep_estimate_learn(s->estimate, point, wall_s);
+    dlb_sweep_display_end(&s->display, &result->run);
+    return 0;
+}
+
+static int run_one(sweep *s, const dlb_sweep_runner *runner, size_t point, int repeat, bool *bad,
+                   dlb_error *err)
+{
+    dlb_result result;
+    announce(s, point, repeat);
+    int status = dlb_sweep_perform(runner, point, repeat, &result, err);
+    if (status < 0)
+        return status;
+    status = record(s, point, repeat, &result, bad, err);
+    dlb_result_release(&result);
+    return status;
+}
+
+static int run_all(sweep *s, dlb_error *err)
+{
+    dlb_sweep_runner runner = {.scene = s->scene, .store = s->store, .display = &s->display};
+    size_t point;
+    int repeat, status = dlb_sweep_runner_prepare(&runner, err);
+    bool bad = false;
+    while (status == 0 && !(bad && s->options->fail_fast) &&
+           dlb_schedule_next(s->schedule, dlb_clock_s() - s->start, &point, &repeat))
+        status = dlb_stop_asked() ? dlb_fail(err, DLB_STOPPED, "stopped")
+                                  : run_one(s, &runner, point, repeat, &bad, err);
+    dlb_sweep_display_clear(&s->display);
+    return status;
+}
+
+/* ---- Before and after ---- */
+
+static int open_store(sweep *s, const char *folder, dlb_error *err)
+{
+    dlb_row columns;
+    dlb_row_init(&columns, &dlb_table_runs);
+    dlb_sweep_columns(s->scene, &columns);
+    int status = dlb_store_open(&s->store, folder, &columns, err);
+    dlb_row_release(&columns);
+    return status;
+}
+
+static int write_provenance(const sweep *s, dlb_error *err)
+{
+    dlb_str path = DLB_STR_INIT;
+    dlb_store_path(s->store, "host.json", &path);
+    int status = dlb_sweep_provenance_write(s->scene, path.text, err);
+    dlb_str_release(&path);
+    return status;
+}
+
+static int draw(const dlb_report *report, const char *folder, dlb_error *err)
+{
+    dlb_str plots = DLB_STR_INIT;
+    size_t count;
+    dlb_str_addf(&plots, "%s/plots", folder);
+    dlb_figure_options figures = {.folder = plots.text};
+    int status = dlb_report_figures(report, &figures, &count, err);
+    if (status == 0)
+        dlb_figures_tell(&figures, count);
+    dlb_str_release(&plots);
+    return status;
+}
+
+/* What the runs say, as text and as figures. */
+static int report(const sweep *s, const char *folder, dlb_error *err)
+{
+    dlb_report *report;
+    dlb_str summary = DLB_STR_INIT;
+    if (dlb_report_read(&report, folder, err) < 0)
+        return err->code;
+    dlb_report_summary(report, dlb_terminal_width(stdout), s->display.colour, &summary);
+    printf("\n%s", summary.text ? summary.text : "");
+    fflush(stdout);
+    dlb_str_release(&summary);
+    int status = s->options->no_plots ? 0 : draw(report, folder, err);
+    dlb_report_free(report);
+    return status;
+}
+
+static int stop(const sweep *s, const dlb_error *err)
+{
+    if (err->code != DLB_STOPPED)
+        return print_error(err);
+    fprintf(stderr, "%s: stopped; %zu runs are recorded, the same command goes on\n", name,
+            dlb_store_count(s->store));
+    return DLB_EXIT_SHORT;
+}
+
+static int carry_out(sweep *s, const char *folder)
+{
+    dlb_error err;
+    index_points(s);
+    int status = write_provenance(s, &err);
+    if (status == 0)
+        status = resume(s, &err);
+    if (status == 0)
+        status = run_all(s, &err);
+    int result = status < 0 ? stop(s, &err) : DLB_EXIT_OK;
+    bool any = dlb_store_count(s->store) > 0;
+    if (dlb_store_close(s->store, &err) < 0)
+        result = print_error(&err);
+    if (result == DLB_EXIT_OK && any && report(s, folder, &err) < 0)
+        result = print_error(&err);
+    return result == DLB_EXIT_OK && s->bad ? DLB_EXIT_SHORT : result;
+}
+
+static int run_sweep(const options *o, const dlb_sweep_scene *scene, const char *folder)
+{
+    sweep s = {.options = o, .scene = scene, .start = dlb_clock_s()};
+    dlb_error err;
+    if (dlb_sweep_check_commands(scene, &err) < 0 || open_store(&s, folder, &err) < 0)
+        return print_error(&err);
+    dlb_stop_catch();
+    dlb_sweep_display_init(&s.display, stdout);
+    int status = carry_out(&s, folder);
+    dlb_sweep_display_release(&s.display);
+    dlb_sweep_estimate_free(s.estimate);
+    dlb_schedule_free(s.schedule);
+    free(s.places);
+    return status;
+}
+
+static int run(const options *o)
+{
+    dlb_sweep_scene scene;
+    dlb_error err;
+    if (dlb_sweep_scene_open(&scene, o->file, o->only, &err) < 0)
+        return print_error(&err);
+    dlb_str folder = DLB_STR_INIT;
+    dlb_str_addf(&folder, "%s%s", o->out ? "" : "results/", o->out ? o->out : scene.study->name);
+    int status = DLB_EXIT_OK;
+    if (o->dry_run)
+        dlb_sweep_list(&scene, folder.text, stdout);
+    else
+        status = run_sweep(o, &scene, folder.text);
+    dlb_str_release(&folder);
+    dlb_sweep_scene_close(&scene);
+    return status;
+}
+
+int cmd_sweep(int argc, char **argv)
+{
+    options o = {0};
+    const dlb_flag flags[] = {
+        {"out", "the study's folder; by default results/NAME", "DIR", &o.out, NULL},
+        {"only", "run only points for which this expression is true", "EXPR", &o.only, NULL},
+        {"dry-run", "print the points, their commands and the expected time; run nothing", NULL,
+         NULL, &o.dry_run},
+        {"retry-failed", "run again what failed or timed out", NULL, NULL, &o.retry_failed},
+        {"fresh", "run everything again; earlier rows move to superseded.csv", NULL, NULL,
+         &o.fresh},
+        {"fail-fast", "stop after the first run that fails", NULL, NULL, &o.fail_fast},
+        {"no-plots", "draw no figures at the end", NULL, NULL, &o.no_plots},
+    };
+    const dlb_command command = {
+        .name = name,
+        .about = "Run what is missing of a study, then summarise and plot it. Ctrl-C ends it "
+                 "cleanly; the same command goes on. docs/sweeps.md describes the file.",
+        .operands = "FILE.ini",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags};
+    dlb_arguments arguments;
+    int status;
+    if (!dlb_cli_begin(&command, argc, argv, &arguments, &status))
+        return status;
+    o.file = arguments.operands[0];
+    return run(&o);
+}

@@ -1,0 +1,224 @@
+#include "cli/sweep_run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/sweep_judge.h"
+
+enum { TICK_MS = 200 };
+
+/* Names of one attempt at a run; valid when zeroed. */
+typedef struct attempt {
+    char name[DLB_POINT_ID_SIZE + 16];
+    char started[32];
+    dlb_str log, result, run_dir;
+} attempt;
+
+static void release(attempt *a)
+{
+    dlb_str_release(&a->run_dir);
+    dlb_str_release(&a->result);
+    dlb_str_release(&a->log);
+}
+
+/* ---- Folders ---- */
+
+static int make_folder(const char *path, dlb_error *err)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return 0;
+    return dlb_fail(err, DLB_FAIL, "%s cannot be created: %s", path, strerror(errno));
+}
+
+static int make_folder_in(const dlb_store *store, const char *name, dlb_error *err)
+{
+    dlb_str path = DLB_STR_INIT;
+    dlb_store_path(store, name, &path);
+    int status = make_folder(path.text, err);
+    dlb_str_release(&path);
+    return status;
+}
+
+static void remove_files_in(const dlb_store *store, const char *name)
+{
+    dlb_str path = DLB_STR_INIT;
+    dlb_store_path(store, name, &path);
+    DIR *listing = opendir(path.text);
+    for (struct dirent *entry; listing && (entry = readdir(listing));)
+        unlinkat(dirfd(listing), entry->d_name, 0);
+    if (listing)
+        closedir(listing);
+    dlb_str_release(&path);
+}
+
+int dlb_sweep_runner_prepare(const dlb_sweep_runner *runner, dlb_error *err)
+{
+    static const char *const folders[] = {"logs", "tmp", "runs"};
+    int count = sizeof folders / sizeof *folders - (runner->scene->study->command ? 0 : 1);
+    for (int i = 0; i < count; i++)
+        if (make_folder_in(runner->store, folders[i], err) < 0)
+            return DLB_FAIL;
+    remove_files_in(runner->store, "tmp");
+    return 0;
+}
+
+/* ---- The names of an attempt ---- */
+
+/* A name below the folder that nothing has yet: NAME, NAME.2, NAME.3, ... */
+static void find_free_name(const dlb_store *store, const char *folder, const char *name,
+                           dlb_str *path)
+{
+    dlb_str wanted = DLB_STR_INIT;
+    for (int number = 1; number == 1 || dlb_file_exists(path->text); number++) {
+        dlb_str_clear(&wanted);
+        dlb_str_clear(path);
+        dlb_str_addf(&wanted, "%s/%s", folder, name);
+        if (number > 1)
+            dlb_str_addf(&wanted, ".%d", number);
+        dlb_store_path(store, wanted.text, path);
+    }
+    dlb_str_release(&wanted);
+}
+
+/* The log of an earlier attempt is kept under another name; its processes may still write to it. */
+static void put_aside(const dlb_store *store, const char *log_name, const char *log)
+{
+    if (!dlb_file_exists(log))
+        return;
+    dlb_str kept = DLB_STR_INIT;
+    find_free_name(store, "logs", log_name, &kept);
+    rename(log, kept.text);
+    dlb_str_release(&kept);
+}
+
+static void name_log(const dlb_store *store, attempt *a)
+{
+    char file[sizeof a->name + 16], path[sizeof file + 16];
+    snprintf(file, sizeof file, "%s.log", a->name);
+    snprintf(path, sizeof path, "logs/%s", file);
+    dlb_store_path(store, path, &a->log);
+    put_aside(store, file, a->log.text);
+}
+
+static void name_result(const dlb_store *store, attempt *a)
+{
+    char path[sizeof a->name + 64];
+    snprintf(path, sizeof path, "tmp/%s.%ld.json", a->name, (long)getpid());
+    dlb_store_path(store, path, &a->result);
+}
+
+static int name_attempt(const dlb_sweep_runner *runner, size_t point, int repeat, attempt *a,
+                        dlb_error *err)
+{
+    char id[DLB_POINT_ID_SIZE];
+    time_t now = time(NULL);
+    struct tm utc;
+    dlb_plan_id(runner->scene->plan, point, id);
+    snprintf(a->name, sizeof a->name, "%s-%d", id, repeat);
+    strftime(a->started, sizeof a->started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    name_log(runner->store, a);
+    name_result(runner->store, a);
+    if (!runner->scene->study->command)
+        return 0;
+    find_free_name(runner->store, "runs", a->name, &a->run_dir);
+    return make_folder(a->run_dir.text, err);
+}
+
+/* ---- The log ---- */
+
+/* What was run, so that it can be run again by hand. */
+static int open_log(const attempt *a, const char *description, const dlb_command_line *line,
+                    dlb_error *err)
+{
+    int fd = open(a->log.text, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return dlb_fail(err, DLB_FAIL, "%s cannot be created: %s", a->log.text, strerror(errno));
+    dlb_str head = DLB_STR_INIT;
+    dlb_str_addf(&head, "# %s: %s\n# started %s\n# ", a->name, description, a->started);
+    dlb_command_line_describe(line, &head);
+    dlb_str_add(&head, "\n");
+    ssize_t written = write(fd, head.text, head.length);
+    bool whole = written == (ssize_t)head.length;
+    dlb_str_release(&head);
+    if (whole)
+        return fd;
+    dlb_fail(err, DLB_FAIL, "%s cannot be written: %s", a->log.text,
+             written < 0 ? strerror(errno) : "no space left");
+    close(fd);
+    return DLB_FAIL;
+}
+
+/* ---- Running ---- */
+
+static void on_tick(void *display, double elapsed_s)
+{
+    dlb_sweep_display_tick(display, elapsed_s);
+}
+
+/* Run the command; 0 with *result made, or as dlb_sweep_perform. */
+static int execute(const dlb_sweep_runner *runner, const dlb_sweep_run *run, const attempt *a,
+                   const dlb_command_line *line, const dlb_sweep_shape *shape, int log,
+                   dlb_result *result, dlb_error *err)
+{
+    dlb_launch_care care = {.output = log,
+                            .timeout_s = runner->scene->study->timeout_s,
+                            .on_tick = on_tick,
+                            .tick_ms = TICK_MS,
+                            .arg = runner->display};
+    dlb_launch_end end;
+    dlb_noise start = dlb_noise_now();
+    dlb_error why;
+    if (dlb_launch_run(line, &care, &end, &why) < 0) {
+        dlb_sweep_judge_unstarted(runner->scene, run, &why, result);
+        return 0;
+    }
+    if (end.stopped)
+        return dlb_fail(err, DLB_STOPPED, "stopped");
+    dlb_noise_report noise = dlb_noise_since(&start);
+    dlb_sweep_evidence evidence = {
+        .run = run, .shape = shape, .end = &end, .noise = &noise, .log = a->log.text};
+    dlb_sweep_judge(runner->scene, &evidence, result);
+    return 0;
+}
+
+static int start(const dlb_sweep_runner *runner, const dlb_sweep_run *run, const attempt *a,
+                 dlb_result *result, dlb_error *err)
+{
+    dlb_command_line line;
+    dlb_sweep_shape shape;
+    dlb_error why;
+    if (dlb_sweep_command(runner->scene, run, &line, &shape, &why) < 0) {
+        dlb_sweep_judge_unstarted(runner->scene, run, &why, result);
+        return 0;
+    }
+    int log = open_log(a, runner->display->running.text, &line, err);
+    int status = log;
+    if (log >= 0) {
+        status = execute(runner, run, a, &line, &shape, log, result, err);
+        close(log);
+        unlink(a->result.text);
+    }
+    dlb_command_line_release(&line);
+    return status;
+}
+
+int dlb_sweep_perform(const dlb_sweep_runner *runner, size_t point, int repeat, dlb_result *result,
+                      dlb_error *err)
+{
+    attempt a = {0};
+    int status = name_attempt(runner, point, repeat, &a, err);
+    if (status == 0) {
+        dlb_sweep_run run = {
+            .point = point, .repeat = repeat, .result = a.result.text, .run_dir = a.run_dir.text};
+        status = start(runner, &run, &a, result, err);
+    }
+    if (status == 0)
+        dlb_row_set_text(&result->run, DLB_RUN_started, a.started);
+    release(&a);
+    return status;
+}

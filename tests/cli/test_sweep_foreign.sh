@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# `dlbench sweep` with programs that are not ours.
+# shellcheck source=tests/cli/lib.sh
+. "${0%/*}/lib.sh"
+
+cat >program.sh <<'END'
+#!/bin/sh
+# program.sh SIZE FOLDER: prints a time, and leaves JSON and CSV behind
+echo "elapsed: $1.5 s with $OMP_NUM_THREADS threads, colour $COLOUR"
+printf '{"results": [{"score": 1}, {"score": %s}]}' "$1" >"$2/out.json"
+printf 'step,loss\n1,0.9\n2,0.%s\n' "$1" >"$2/steps.csv"
+END
+chmod +x program.sh
+
+study() {
+    printf '[workload]\ncommand = %s\n' "$1"
+    printf '%s\n' "${@:2}"
+} >study.ini
+
+# cell NAME: of the last row of the study.
+cell() { column results/study/runs.csv "$1"; }
+
+it 'fills braces, sets the environment, and takes metrics from output, JSON and CSV'
+study "$PWD/program.sh {param.size} {run_dir}" 'threads = 2' \
+    '[grid]' 'param.size = 3 3 4' 'env.COLOUR = "dark red"' \
+    '[metrics]' 'time_to_solution_s = regex elapsed: ([0-9.]+) s' \
+    'score = json out.json results.1.score' 'loss = csv {run_dir}/steps.csv loss'
+expect_exit 0 "$DLBENCH" sweep study.ini --no-plots
+expect_equal 3 "$(wc -l <results/study/runs.csv)"
+size=$(cell param.size)
+expect_equal "$size.5" "$(cell time_to_solution_s)"
+expect_equal "$size" "$(cell score)"
+expect_equal "0.$size" "$(cell loss)"
+expect_equal 'dark red' "$(cell env.COLOUR)"
+expect_equal 2 "$(cell threads)"
+grep -qh 'with 2 threads, colour dark red' results/study/logs/*.log || fail 'another environment'
+
+it 'fails a run that lacks a metric, with its last lines, and runs it again when asked'
+rm -r results
+study "sh -c \"echo nothing to see; exit 0\"" '[metrics]' 'score = regex score ([0-9]+)'
+expect_exit 1 "$DLBENCH" sweep study.ini --no-plots
+expect_equal failed "$(cell status)"
+[[ $(cell reason) == *score*'nothing to see'* ]] || fail "$(cell reason)"
+expect_equal '' "$(cell time_to_solution_s)"
+expect_exit 1 "$DLBENCH" sweep study.ini --no-plots
+expect_stdout '0 runs to do'
+expect_exit 1 "$DLBENCH" sweep study.ini --no-plots --retry-failed
+expect_stdout '1 runs to do'
+expect_equal 2 "$(wc -l <results/study/runs.csv)"
+
+it 'fails a run by its exit status or signal, and one that is not there'
+for command in 'sh -c "exit 3"' "sh -c \"kill -9 \$\$\"" 'no-such-program-anywhere'; do
+    rm -r results
+    study "$command"
+    expect_exit 1 "$DLBENCH" sweep study.ini --no-plots
+    expect_equal failed "$(cell status)"
+    [ -n "$(cell reason)" ] || fail 'no reason'
+done
+
+it 'gives no shell anything: words stay words'
+rm -r results
+study 'echo {param.word}' '[grid]' "param.word = \"\$(touch broken)\" \";touch broken\" \"a b\""
+expect_exit 0 "$DLBENCH" sweep study.ini --no-plots
+[ ! -e broken ] || fail 'a word was executed'
+expect_equal 4 "$(wc -l <results/study/runs.csv)"
+
+it 'starts several ranks of it under the launcher'
+rm -r results
+study "sh -c \"echo rank \$OMPI_COMM_WORLD_RANK done\"" 'ranks = 2' 'threads = 1'
+expect_exit 0 "$DLBENCH" sweep study.ini --no-plots
+grep -qh 'rank 1 done' results/study/logs/*.log || fail 'no second rank'
+
+it 'puts a tool before every rank'
+rm -r results
+study 'echo run' '[launch]' 'wrap = env WRAPPED={repeat}'
+expect_exit 0 "$DLBENCH" sweep study.ini --no-plots
+grep -qh '^# .*env WRAPPED=1 echo run' results/study/logs/*.log || fail 'it was not put there'
+
+it 'leaves none of a timed-out program behind, not even what ignores TERM'
+rm -r results
+study "sh -c \"trap '' TERM; sleep 987 & sleep 987\""
+sed -i '1i [study]\ntimeout = 0.5s' study.ini
+expect_exit 1 "$DLBENCH" sweep study.ini --no-plots
+expect_equal timeout "$(cell status)"
+for process in $(processes_with 987); do
+    ! grep -qa '^sleep' "/proc/$process/cmdline" 2>/dev/null || fail "process $process lives on"
+done
+
+it 'refuses braces that name nothing'
+study 'echo {param.sise}' '[grid]' 'param.size = 1 2'
+expect_exit 2 "$DLBENCH" sweep study.ini
+expect_stderr 'study.ini:2: .*param.size'
