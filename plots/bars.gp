@@ -18,6 +18,7 @@ up_to(part) = sum [i = 1:part] column(2 + i)
 do for [format in formats] {
     eval canvas(format)
     eval decorate
+    if (format eq 'dumb') { unset grid }
     plot for [i = parts:1:-1] name.'.dat' using 1:(up_to(i)) with boxes lw 0.5 lc rgb colour[i] title legend[i]
     unset output
 }

@@ -1,8 +1,10 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <float.h>
 #include <limits.h>
 #include <locale.h>
+#include <math.h>
 #include <stdarg.h>
 
 #include "base/mem.h"
@@ -86,8 +88,10 @@ bool dlb_parse_real(const char *text, double *value)
 
 void dlb_format_real(double value, char *buffer, size_t size)
 {
+    /* Of 15 digits %g drops those that are not needed; only tiny numbers have fewer that count. */
+    int enough = fabs(value) < DBL_MIN ? 6 : DBL_DIG;
     locale_t plain = plain_locale(), callers = uselocale(plain);
-    for (int digits = 6; digits <= 17; digits++) {
+    for (int digits = enough; digits <= DBL_DECIMAL_DIG; digits++) {
         snprintf(buffer, size, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value)
             break;

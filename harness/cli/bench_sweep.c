@@ -14,6 +14,7 @@
 #include "cli/bench_scene.h"
 #include "cli/bench_table.h"
 #include "cli/cmd.h"
+#include "cli/relaunch.h"
 #include "cli/stop.h"
 #include "record/row.h"
 
@@ -323,9 +324,10 @@ static void print(const bench *b, const dlb_bench_scene *scene)
 static int prepare(bench *b, dlb_error *err)
 {
     const char *base = getenv("TMPDIR");
-    ssize_t length = readlink("/proc/self/exe", b->program, sizeof b->program - 1);
     snprintf(b->folder, sizeof b->folder, "%s/dlbench-sweep-XXXXXX", base && *base ? base : "/tmp");
-    if (length < 0 || !mkdtemp(b->folder))
+    if (dlb_relaunch_path(b->program, err) < 0)
+        return DLB_FAIL;
+    if (!mkdtemp(b->folder))
         return dlb_fail(err, DLB_FAIL, "%s: %s", b->folder, strerror(errno));
     for (int what = 0; what < TIMED; what++)
         b->times[what] = dlb_alloc((size_t)b->options->rounds, sizeof *b->times[what]);

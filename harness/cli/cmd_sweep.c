@@ -1,18 +1,18 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/figures.h"
 #include "cli/stop.h"
 #include "cli/sweep_estimate.h"
+#include "cli/sweep_index.h"
 #include "cli/sweep_judge.h"
 #include "cli/sweep_list.h"
 #include "cli/sweep_provenance.h"
 #include "cli/sweep_run.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
-#include "plan/schedule.h"
+#include "plan/agenda.h"
 #include "record/provenance.h"
 #include "report/report.h"
 
@@ -23,21 +23,15 @@ typedef struct options {
     bool dry_run, retry_failed, fresh, fail_fast, no_plots;
 } options;
 
-/* A point's place in the plan, by its id. */
-typedef struct place {
-    char id[DLB_POINT_ID_SIZE];
-    size_t point;
-} place;
-
 typedef struct sweep {
     const options *options;
     const dlb_sweep_scene *scene;
     dlb_store *store;
-    dlb_schedule *schedule;
+    dlb_agenda *agenda;
     dlb_sweep_estimate *estimate;
     dlb_sweep_display display;
-    place *places; /* of all points, by id */
-    double start;  /* dlb_clock_s */
+    dlb_sweep_index *index;
+    double start; /* dlb_clock_s */
     long long sequence;
     size_t bad; /* runs of the plan that failed or timed out, now or earlier */
 } sweep;
@@ -49,31 +43,6 @@ static int print_error(const dlb_error *err)
 
 /* ---- What is recorded already ---- */
 
-static int compare_places(const void *a, const void *b)
-{
-    return strcmp(((const place *)a)->id, ((const place *)b)->id);
-}
-
-static void index_points(sweep *s)
-{
-    size_t count = dlb_plan_count(s->scene->plan);
-    s->places = dlb_alloc(count, sizeof *s->places);
-    for (size_t point = 0; point < count; point++) {
-        dlb_plan_id(s->scene->plan, point, s->places[point].id);
-        s->places[point].point = point;
-    }
-    qsort(s->places, count, sizeof *s->places, compare_places);
-}
-
-/* The place of a recorded run's point; NULL if the file no longer has it. */
-static const place *find_point(const sweep *s, const dlb_stored_run *run)
-{
-    place wanted = {0};
-    snprintf(wanted.id, sizeof wanted.id, "%s", run->point);
-    return bsearch(&wanted, s->places, dlb_plan_count(s->scene->plan), sizeof wanted,
-                   compare_places);
-}
-
 static bool is_bad(const char *status)
 {
     return strcmp(status, "failed") == 0 || strcmp(status, "timeout") == 0;
@@ -82,7 +51,9 @@ static bool is_bad(const char *status)
 static bool is_to_be_redone(const dlb_stored_run *run, void *arg)
 {
     const sweep *s = arg;
-    return find_point(s, run) && (s->options->fresh || is_bad(run->status));
+    size_t point;
+    return dlb_sweep_index_find(s->index, run->point, &point) &&
+           (s->options->fresh || is_bad(run->status));
 }
 
 /* Of runs that were recorded before. */
@@ -94,8 +65,8 @@ typedef struct history {
 
 static void take_in(sweep *s, const dlb_stored_run *run, history *h)
 {
-    const place *found = find_point(s, run);
-    if (!found) {
+    size_t point;
+    if (!dlb_sweep_index_find(s->index, run->point, &point)) {
         h->foreign++;
         return;
     }
@@ -105,13 +76,13 @@ static void take_in(sweep *s, const dlb_stored_run *run, history *h)
         h->other_build++;
         h->build = run->commit;
     }
-    dlb_schedule_done(s->schedule, found->point, run->repeat, run->time_to_solution_s);
-    dlb_sweep_estimate_learn(s->estimate, found->point, run->wall_s);
+    dlb_agenda_done(s->agenda, point, run->repeat, run->time_to_solution_s);
+    dlb_sweep_estimate_learn(s->estimate, point, run->wall_s);
 }
 
 static void tell_history(const sweep *s, const history *h)
 {
-    size_t left = dlb_schedule_left(s->schedule);
+    size_t left = dlb_agenda_left(s->agenda);
     FILE *out = s->display.out;
     fprintf(out, "%s: %zu points, %zu runs to do", s->scene->study->name,
             dlb_plan_count(s->scene->plan), left);
@@ -137,13 +108,16 @@ static int resume(sweep *s, dlb_error *err)
     if ((s->options->fresh || s->options->retry_failed) &&
         dlb_store_supersede(s->store, is_to_be_redone, s, NULL, err) < 0)
         return err->code;
-    s->schedule = dlb_schedule_create(dlb_plan_count(s->scene->plan), &study->repeats, study->order,
-                                      study->order_seed);
+    s->agenda = dlb_agenda_create(dlb_plan_count(s->scene->plan), &study->repeats, study->order,
+                                  study->order_seed);
+    for (size_t point = 0; point < dlb_plan_count(s->scene->plan); point++)
+        if (dlb_plan_repeats(s->scene->plan, point))
+            dlb_agenda_set_repeats(s->agenda, point, dlb_plan_repeats(s->scene->plan, point));
     s->estimate = dlb_sweep_estimate_create(s->scene);
     for (size_t i = 0; i < dlb_store_count(s->store); i++)
         take_in(s, dlb_store_run(s->store, i), &h);
     s->sequence = (long long)dlb_store_count(s->store);
-    s->display.total = dlb_schedule_left(s->schedule);
+    s->display.total = dlb_agenda_left(s->agenda);
     tell_history(s, &h);
     return 0;
 }
@@ -156,9 +130,8 @@ static void announce(sweep *s, size_t point, int repeat)
     dlb_sweep_describe(s->scene, point, &text);
     if (s->scene->study->repeats.max > 1)
         dlb_str_addf(&text, ", repeat %d", repeat);
-    dlb_sweep_display_begin(
-        &s->display, text.text, dlb_sweep_estimate_run(s->estimate, point),
-        dlb_sweep_estimate_left(s->estimate, dlb_schedule_left(s->schedule) + 1));
+    dlb_sweep_display_begin(&s->display, text.text, dlb_sweep_estimate_run(s->estimate, point),
+                            dlb_sweep_estimate_left(s->estimate, dlb_agenda_left(s->agenda) + 1));
     dlb_str_release(&text);
 }
 
@@ -177,8 +150,8 @@ static int record(sweep *s, size_t point, int repeat, dlb_result *result, bool *
     double time_s = cell_number(&result->run, DLB_RUN_time_to_solution_s);
     *bad = is_bad(result->run.cells[DLB_RUN_status].text);
     s->bad += *bad;
-    dlb_schedule_done(s->schedule, point, repeat,
-                      s->scene->study->command && isnan(time_s) && !*bad ? wall_s : time_s);
+    dlb_agenda_done(s->agenda, point, repeat,
+                    s->scene->study->command && isnan(time_s) && !*bad ? wall_s : time_s);
     dlb_sweep_estimate_learn(s->estimate, point, wall_s);
     dlb_sweep_display_end(&s->display, &result->run);
     return 0;
@@ -204,7 +177,7 @@ static int run_all(sweep *s, dlb_error *err)
     int repeat, status = dlb_sweep_runner_prepare(&runner, err);
     bool bad = false;
     while (status == 0 && !(bad && s->options->fail_fast) &&
-           dlb_schedule_next(s->schedule, dlb_clock_s() - s->start, &point, &repeat))
+           dlb_agenda_next(s->agenda, dlb_clock_s() - s->start, &point, &repeat))
         status = dlb_stop_asked() ? dlb_fail(err, DLB_STOPPED, "stopped")
                                   : run_one(s, &runner, point, repeat, &bad, err);
     dlb_sweep_display_clear(&s->display);
@@ -273,7 +246,7 @@ static int stop(const sweep *s, const dlb_error *err)
 static int carry_out(sweep *s, const char *folder)
 {
     dlb_error err;
-    index_points(s);
+    s->index = dlb_sweep_index_create(s->scene);
     int status = write_provenance(s, &err);
     if (status == 0)
         status = resume(s, &err);
@@ -299,8 +272,8 @@ static int run_sweep(const options *o, const dlb_sweep_scene *scene, const char 
     int status = carry_out(&s, folder);
     dlb_sweep_display_release(&s.display);
     dlb_sweep_estimate_free(s.estimate);
-    dlb_schedule_free(s.schedule);
-    free(s.places);
+    dlb_agenda_free(s.agenda);
+    dlb_sweep_index_free(s.index);
     return status;
 }
 

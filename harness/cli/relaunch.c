@@ -66,7 +66,7 @@ static void list_program(list *program, const char *path, const char *const *arg
         add(program, *arguments);
 }
 
-static int find_own_path(char path[PATH_MAX], dlb_error *err)
+int dlb_relaunch_path(char path[PATH_MAX], dlb_error *err)
 {
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
     if (length < 0)
@@ -81,7 +81,7 @@ static int make_line(dlb_command_line *line, const dlb_launch *launch,
                      const dlb_launch_machine *machine, dlb_error *err)
 {
     char path[PATH_MAX];
-    if (find_own_path(path, err) < 0)
+    if (dlb_relaunch_path(path, err) < 0)
         return DLB_FAIL;
     list program = {0}, environment = {0};
     list_program(&program, path, launch->program);

@@ -9,7 +9,12 @@
 #ifndef DLB_CLI_RELAUNCH_H
 #define DLB_CLI_RELAUNCH_H
 
+#include <limits.h>
+
 #include "launch/launch.h"
+
+/* The path of this program. */
+int dlb_relaunch_path(char path[PATH_MAX], dlb_error *err);
 
 /* Whether this process was started by a launcher, ours or the user's. */
 bool dlb_relaunch_is_done(void);

@@ -101,7 +101,8 @@ static void list_environment(words *environment, const dlb_sweep_scene *scene,
         addf(environment, "KMP_AFFINITY=%s", workload->kmp_affinity);
     for (size_t p = 0; p < dlb_plan_parameters(scene->plan); p++) {
         const char *name = dlb_plan_parameter(scene->plan, p);
-        if (strncmp(name, env_prefix, strlen(env_prefix)) == 0)
+        if (strncmp(name, env_prefix, strlen(env_prefix)) == 0 &&
+            dlb_plan_has(scene->plan, run->point, (int)p))
             addf(environment, "%s=%s", name + strlen(env_prefix),
                  dlb_plan_value(scene->plan, run->point, (int)p));
     }
@@ -195,9 +196,11 @@ int dlb_sweep_command(const dlb_sweep_scene *scene, const dlb_sweep_run *run,
 
 void dlb_sweep_describe(const dlb_sweep_scene *scene, size_t point, dlb_str *text)
 {
-    const char *separator = "";
+    const char *grid = dlb_plan_grid(scene->plan, point), *separator = "";
+    if (*grid)
+        dlb_str_addf(text, "%s: ", grid);
     for (size_t p = 0; p < dlb_plan_parameters(scene->plan); p++)
-        if (dlb_plan_varies(scene->plan, p)) {
+        if (dlb_sweep_tells(scene, grid, p)) {
             dlb_str_addf(text, "%s%s %s", separator, dlb_plan_parameter(scene->plan, p),
                          dlb_plan_value(scene->plan, point, (int)p));
             separator = ", ";

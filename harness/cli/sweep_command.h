@@ -28,7 +28,8 @@ typedef struct dlb_sweep_shape {
 int dlb_sweep_command(const dlb_sweep_scene *scene, const dlb_sweep_run *run,
                       dlb_command_line *line, dlb_sweep_shape *shape, dlb_error *err);
 
-/* Append a point as people read it: the parameters that vary, "workers 8, warmup_epochs 1". */
+/* Append a point as people read it, by what varies in its grid: "accuracy: workers 8, warmup_epochs
+ * 1". */
 void dlb_sweep_describe(const dlb_sweep_scene *scene, size_t point, dlb_str *text);
 
 #endif

@@ -130,6 +130,8 @@ void dlb_sweep_display_end(dlb_sweep_display *d, const dlb_row *row)
     add_status(&line, d, status);
     dlb_str_add(&line, d->running.text);
     add_outcome(&line, row);
+    if (!d->terminal && d->done < d->total)
+        add_left(&line, d, d->expected_s);
     dlb_sweep_display_clear(d);
     fprintf(d->out, "%s\n", line.text);
     fflush(d->out);

@@ -139,7 +139,7 @@ double dlb_sweep_estimate_left(dlb_sweep_estimate *e, size_t runs)
         return e->runs ? e->seconds / (double)e->runs * (double)runs : NAN;
     double left_s = 0, counted = 0;
     for (size_t p = 0; p < points; p++) {
-        int left = e->scene->study->repeats.min - e->points[p].runs;
+        int left = dlb_sweep_repeats(e->scene, p) - e->points[p].runs;
         if (left > 0) {
             left_s += left * dlb_sweep_estimate_run(e, p);
             counted += left;

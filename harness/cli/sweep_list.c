@@ -5,6 +5,9 @@
 #include "cli/bench_table.h"
 #include "cli/sweep_command.h"
 #include "cli/sweep_estimate.h"
+#include "cli/sweep_index.h"
+#include "record/frame.h"
+#include "record/schema.h"
 
 enum { TABLE_POINTS = 2000 }; /* a longer table tells nobody anything */
 
@@ -101,16 +104,38 @@ static void print_commands(const dlb_sweep_scene *scene, const char *folder, FIL
     }
 }
 
+/* From what is recorded, also by a sweep that runs just now. */
+static void learn(dlb_sweep_estimate *estimate, const dlb_sweep_scene *scene, const char *folder)
+{
+    static const dlb_frame_want wants[] = {{"point", DLB_FRAME_WORD}, {"wall_s", DLB_FRAME_NUMBER}};
+    dlb_str path = DLB_STR_INIT;
+    dlb_frame *frame;
+    dlb_str_addf(&path, "%s/%s", folder, dlb_table_runs.file);
+    if (dlb_frame_read(&frame, path.text, wants, 2, &(dlb_error){0}) == 0) {
+        dlb_sweep_index *index = dlb_sweep_index_create(scene);
+        int id = dlb_frame_column(frame, "point"), wall_s = dlb_frame_column(frame, "wall_s");
+        size_t point;
+        for (size_t row = 0; row < dlb_frame_rows(frame); row++)
+            if (id >= 0 && dlb_sweep_index_find(index, dlb_frame_word(frame, id, row), &point))
+                dlb_sweep_estimate_learn(estimate, point, dlb_frame_number(frame, wall_s, row));
+        dlb_sweep_index_free(index);
+        dlb_frame_free(frame);
+    }
+    dlb_str_release(&path);
+}
+
 void dlb_sweep_list(const dlb_sweep_scene *scene, const char *folder, FILE *out)
 {
     dlb_sweep_estimate *estimate = dlb_sweep_estimate_create(scene);
-    size_t runs = dlb_plan_count(scene->plan) * (size_t)scene->study->repeats.min;
+    learn(estimate, scene, folder);
+    size_t runs = dlb_sweep_runs(scene);
     print_table(scene, estimate, out);
     print_commands(scene, folder, out);
     double total_s = dlb_sweep_estimate_left(estimate, runs);
     fprintf(out, "\n%zu points, %zu runs into %s", dlb_plan_count(scene->plan), runs, folder);
     if (!isnan(total_s))
-        fprintf(out, ", about %s (a guess until some have run)", dlb_text_seconds(total_s).text);
+        fprintf(out, ", about %s%s", dlb_text_seconds(total_s).text,
+                dlb_sweep_estimate_has_learnt(estimate) ? "" : " (a guess until some have run)");
     fputs("\n", out);
     dlb_sweep_estimate_free(estimate);
 }

@@ -1,8 +1,9 @@
 #include "cli/sweep_scene.h"
 
-#include <errno.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+#include "cli/relaunch.h"
 #include "data/fingerprint.h"
 #include "graph/model.h"
 #include "measure/topology.h"
@@ -34,6 +35,51 @@ static int identify_data(void *arg, const dlb_workload *workload, long long *ima
     return 0;
 }
 
+/* ---- What varies in a grid ---- */
+
+typedef struct dlb_grid_view {
+    const char *name;
+    size_t first; /* of its points */
+    bool *varies; /* [parameters] */
+} dlb_grid_view;
+
+static dlb_grid_view *find_grid(const dlb_sweep_scene *scene, const char *name)
+{
+    for (size_t g = 0; g < scene->grid_count; g++)
+        if (strcmp(scene->grids[g].name, name) == 0)
+            return &scene->grids[g];
+    return NULL;
+}
+
+static dlb_grid_view *add_grid(dlb_sweep_scene *scene, const char *name, size_t first)
+{
+    scene->grids =
+        dlb_grow(scene->grids, &scene->grid_capacity, scene->grid_count + 1, sizeof *scene->grids);
+    dlb_grid_view *grid = &scene->grids[scene->grid_count++];
+    *grid = (dlb_grid_view){name, first, dlb_alloc(dlb_plan_parameters(scene->plan), sizeof(bool))};
+    return grid;
+}
+
+static void look_at_grids(dlb_sweep_scene *scene)
+{
+    const dlb_plan *plan = scene->plan;
+    for (size_t point = 0; point < dlb_plan_count(plan); point++) {
+        const char *name = dlb_plan_grid(plan, point);
+        dlb_grid_view *grid = find_grid(scene, name);
+        if (!grid)
+            grid = add_grid(scene, name, point);
+        for (size_t p = 0; p < dlb_plan_parameters(plan); p++)
+            if (!grid->varies[p])
+                grid->varies[p] = strcmp(dlb_plan_value(plan, point, (int)p),
+                                         dlb_plan_value(plan, grid->first, (int)p)) != 0;
+    }
+}
+
+bool dlb_sweep_tells(const dlb_sweep_scene *scene, const char *grid, size_t parameter)
+{
+    return find_grid(scene, grid)->varies[parameter];
+}
+
 /* ---- The machine ---- */
 
 /* A launcher is asked who it is only where some point needs one. */
@@ -48,16 +94,6 @@ static bool needs_launcher(const dlb_sweep_scene *scene)
             return true;
     }
     return false;
-}
-
-static int find_own_path(char path[PATH_MAX], dlb_error *err)
-{
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    if (length < 0)
-        return dlb_fail(err, DLB_FAIL, "/proc/self/exe does not tell where this program is: %s",
-                        strerror(errno));
-    path[length] = '\0';
-    return 0;
 }
 
 static int expand(dlb_sweep_scene *scene, const char *only, dlb_error *err)
@@ -83,7 +119,7 @@ static int expand(dlb_sweep_scene *scene, const char *only, dlb_error *err)
 int dlb_sweep_scene_open(dlb_sweep_scene *scene, const char *path, const char *only, dlb_error *err)
 {
     *scene = (dlb_sweep_scene){.path = path};
-    int status = find_own_path(scene->program, err);
+    int status = dlb_relaunch_path(scene->program, err);
     if (status == 0)
         status = dlb_study_read(&scene->study, path, err);
     if (status < 0)
@@ -92,13 +128,33 @@ int dlb_sweep_scene_open(dlb_sweep_scene *scene, const char *path, const char *o
     status = expand(scene, only, err);
     if (status < 0)
         dlb_study_free(scene->study);
-    else if (needs_launcher(scene))
+    if (status < 0)
+        return status;
+    look_at_grids(scene);
+    if (needs_launcher(scene))
         dlb_launch_here(&scene->machine);
-    return status;
+    return 0;
 }
 
 void dlb_sweep_scene_close(dlb_sweep_scene *scene)
 {
+    for (size_t g = 0; g < scene->grid_count; g++)
+        free(scene->grids[g].varies);
+    free(scene->grids);
     dlb_plan_free(scene->plan);
     dlb_study_free(scene->study);
+}
+
+int dlb_sweep_repeats(const dlb_sweep_scene *scene, size_t point)
+{
+    int own = dlb_plan_repeats(scene->plan, point);
+    return own ? own : scene->study->repeats.min;
+}
+
+size_t dlb_sweep_runs(const dlb_sweep_scene *scene)
+{
+    size_t runs = 0;
+    for (size_t point = 0; point < dlb_plan_count(scene->plan); point++)
+        runs += (size_t)dlb_sweep_repeats(scene, point);
+    return runs;
 }

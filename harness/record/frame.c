@@ -293,3 +293,8 @@ const char *dlb_frame_word(const dlb_frame *frame, int column, size_t row)
 {
     return dlb_frame_text(frame, column, dlb_frame_code(frame, column, row));
 }
+
+void dlb_frame_drop(dlb_frame *frame, int column)
+{
+    dlb_cells_release(&frame->columns[column].cells);
+}

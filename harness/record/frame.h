@@ -46,6 +46,9 @@ size_t dlb_frame_rows(const dlb_frame *frame);
 /* The column of that name, or -1 if it was not wanted or is not in the file. */
 int dlb_frame_column(const dlb_frame *frame, const char *name);
 
+/* The cells of a column are no longer needed; only dlb_frame_text may still be asked of it. */
+void dlb_frame_drop(dlb_frame *frame, int column);
+
 /* A cell of a NUMBER column; NaN if missing. A column of -1 is missing throughout. */
 double dlb_frame_number(const dlb_frame *frame, int column, size_t row);
 

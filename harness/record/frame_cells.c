@@ -116,22 +116,34 @@ static uint32_t unpack_code(const dlb_piece *piece, size_t row)
     }
 }
 
-static dlb_piece *add_piece(dlb_cells *cells, size_t width)
+static dlb_piece *add_piece(dlb_cells *cells, size_t width, size_t count)
 {
     cells->pieces = dlb_grow(cells->pieces, &cells->piece_capacity, cells->piece_count + 1,
                              sizeof *cells->pieces);
     dlb_piece *piece = &cells->pieces[cells->piece_count++];
-    *piece = (dlb_piece){dlb_alloc(cells->filled, width), width};
+    *piece = (dlb_piece){.cells = dlb_alloc(count, width),
+                         .width = width,
+                         .mask = count == cells->filled ? SIZE_MAX : 0};
     return piece;
+}
+
+/* How many of the cells tell all of them: one, if each equals the next. */
+static size_t count_telling(const void *cells, size_t count, size_t size)
+{
+    return memcmp(cells, (const char *)cells + size, (count - 1) * size) == 0 ? 1 : count;
 }
 
 static void pack(dlb_cells *cells)
 {
-    size_t count = cells->filled;
-    if (cells->numbers)
-        pack_numbers(add_piece(cells, number_width(cells->numbers, count)), cells->numbers, count);
-    else
-        pack_codes(add_piece(cells, code_width(cells->codes, count)), cells->codes, count);
+    if (cells->numbers) {
+        size_t count = count_telling(cells->numbers, cells->filled, sizeof *cells->numbers);
+        size_t width = number_width(cells->numbers, count);
+        pack_numbers(add_piece(cells, width, count), cells->numbers, count);
+    } else {
+        size_t count = count_telling(cells->codes, cells->filled, sizeof *cells->codes);
+        size_t width = code_width(cells->codes, count);
+        pack_codes(add_piece(cells, width, count), cells->codes, count);
+    }
     cells->filled = 0;
 }
 
@@ -165,10 +177,12 @@ void dlb_cells_seal(dlb_cells *cells)
 
 double dlb_cells_number(const dlb_cells *cells, size_t row)
 {
-    return unpack_number(&cells->pieces[row / DLB_PIECE_ROWS], row % DLB_PIECE_ROWS);
+    const dlb_piece *piece = &cells->pieces[row / DLB_PIECE_ROWS];
+    return unpack_number(piece, row % DLB_PIECE_ROWS & piece->mask);
 }
 
 uint32_t dlb_cells_code(const dlb_cells *cells, size_t row)
 {
-    return unpack_code(&cells->pieces[row / DLB_PIECE_ROWS], row % DLB_PIECE_ROWS);
+    const dlb_piece *piece = &cells->pieces[row / DLB_PIECE_ROWS];
+    return unpack_code(piece, row % DLB_PIECE_ROWS & piece->mask);
 }

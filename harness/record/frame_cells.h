@@ -1,6 +1,7 @@
 /*
  * The cells of a column, in pieces of DLB_PIECE_ROWS rows, each as narrow as its values allow:
- * numbers that are whole as integers of 1, 2 or 4 bytes, others as doubles; codes likewise.
+ * numbers that are whole as integers of 1, 2 or 4 bytes, others as doubles; codes likewise. One
+ * cell stands for a piece whose rows are all the same, as most parameters of a study are.
  */
 #ifndef DLB_RECORD_FRAME_CELLS_H
 #define DLB_RECORD_FRAME_CELLS_H
@@ -13,6 +14,7 @@ enum { DLB_PIECE_ROWS = 16384 };
 typedef struct dlb_piece {
     void *cells;
     size_t width; /* bytes a cell; a number of 8 is a double, others are integers */
+    size_t mask;  /* of a row's number in the piece: 0 if all are the same, else all ones */
 } dlb_piece;
 
 /* Of numbers or of codes, never both. Valid when zeroed. */

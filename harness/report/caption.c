@@ -101,7 +101,7 @@ void dlb_caption_add(dlb_str *caption, const dlb_shown *shown)
 {
     tally t = count_runs(shown);
     add_named(caption, shown, "model", "Model ", ", ");
-    add_named(caption, shown, "epochs", "", " epochs, ");
+    add_named(caption, shown, "epochs", "epochs ", ", ");
     dlb_str_addf(caption, t.least == t.most ? "n = %zu" : "n = %zu to %zu", t.least, t.most);
     add_hosts(caption, shown->points);
     dlb_str_add(caption, ".");

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "report/figures.h"
 #include "report/series.h"
-#include "stats/spread.h"
 
 /* From where on a cause is worth a sentence. */
 #define STEAL_PCT    2.0
@@ -219,9 +218,7 @@ static void tell_single(const dlb_points *points, dlb_str *lines)
 
 static bool is_collapsed(const dlb_points *points, size_t point)
 {
-    const double *values;
-    size_t count = dlb_point_measure(points, point, DLB_MEASURE_test_accuracy, &values);
-    double median = dlb_median(values, count);
+    double median = dlb_point_value(points, point, DLB_MEASURE_test_accuracy);
     return isnan(median) ? dlb_point_diverged(points, point) > 0 : median < COLLAPSED;
 }
 

@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "report/compare_match.h"
-#include "report/compare_provenance.h"
 #include "report/figures.h"
+#include "report/provenance.h"
 #include "report/summary_rows.h"
 #include "report/summary_sheet.h"
 #include "stats/rank_test.h"
@@ -37,13 +37,6 @@ typedef struct comparison {
 
 /* --- pairs --- */
 
-static double median_accuracy(const dlb_points *points, size_t point)
-{
-    const double *values;
-    size_t count = dlb_point_measure(points, point, DLB_MEASURE_test_accuracy, &values);
-    return dlb_median(values, count);
-}
-
 static pair make_pair(const comparison *c, size_t a, size_t b)
 {
     const double *a_times, *b_times;
@@ -51,7 +44,8 @@ static pair make_pair(const comparison *c, size_t a, size_t b)
     size_t b_count = dlb_point_measure(c->b->points, b, c->time, &b_times);
     return (pair){a, b, dlb_interval_ratio(b_times, b_count, a_times, a_count),
                   dlb_mann_whitney(a_times, a_count, b_times, b_count).p,
-                  median_accuracy(c->b->points, b) - median_accuracy(c->a->points, a)};
+                  dlb_point_value(c->b->points, b, DLB_MEASURE_test_accuracy) -
+                      dlb_point_value(c->a->points, a, DLB_MEASURE_test_accuracy)};
 }
 
 static void make_pairs(comparison *c)
@@ -86,9 +80,7 @@ static bool is_clear(const dlb_interval *ratio)
 static void set_median(dlb_sheet *sheet, size_t column, const dlb_points *points, size_t point,
                        enum dlb_measure time)
 {
-    const double *values;
-    size_t count = dlb_point_measure(points, point, time, &values);
-    double median = dlb_median(values, count);
+    double median = dlb_point_value(points, point, time);
     if (!isnan(median))
         dlb_sheet_setf(sheet, column, "%.4g", median);
 }
@@ -293,15 +285,14 @@ static void add_difference(dlb_sheet *sheet, const char *what, const char *a, co
 
 static void add_facts(dlb_sheet *sheet, const dlb_provenance *a, const dlb_provenance *b)
 {
-    size_t i = 0, j = 0;
-    while (i < a->count || j < b->count) {
-        int order = i == a->count   ? 1
-                    : j == b->count ? -1
-                                    : strcmp(a->facts[i].path, b->facts[j].path);
-        const dlb_fact *of_a = order <= 0 ? &a->facts[i++] : NULL;
-        const dlb_fact *of_b = order >= 0 ? &b->facts[j++] : NULL;
-        add_difference(sheet, of_a ? of_a->path : of_b->path, of_a ? of_a->text : NULL,
-                       of_b ? of_b->text : NULL);
+    const dlb_fact *of_a = a->facts, *a_end = of_a + a->count;
+    const dlb_fact *of_b = b->facts, *b_end = of_b + b->count;
+    while (of_a < a_end || of_b < b_end) {
+        int order = of_a == a_end ? 1 : of_b == b_end ? -1 : strcmp(of_a->path, of_b->path);
+        add_difference(sheet, order <= 0 ? of_a->path : of_b->path, order <= 0 ? of_a->text : NULL,
+                       order >= 0 ? of_b->text : NULL);
+        of_a += order <= 0;
+        of_b += order >= 0;
     }
 }
 

@@ -66,8 +66,10 @@ dlb_figure *dlb_figure_add(dlb_figures *figures, const char *script, const char 
     figures->items =
         dlb_grow(figures->items, &figures->capacity, figures->count + 1, sizeof *figures->items);
     dlb_figure *figure = &figures->items[figures->count++];
-    *figure =
-        (dlb_figure){.name = whole, .script = script, .caption_columns = figures->caption_columns};
+    *figure = (dlb_figure){.name = whole,
+                           .script = script,
+                           .caption_columns = figures->caption_columns,
+                           .study = figures->study};
     dlb_figure_text(figure, "name", whole);
     return figure;
 }

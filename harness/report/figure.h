@@ -28,13 +28,15 @@ typedef struct dlb_figure {
     dlb_str repeats;    /* NAME.repeats.dat likewise; none if empty */
     const char *head;   /* what the columns of NAME.dat are */
     int caption_columns;
+    const char *study; /* what all figures are of; "" if that is not known */
 } dlb_figure;
 
-/* Start with caption_columns, the width of a caption's lines, and nothing else. */
+/* Start with caption_columns, the width of a caption's lines, and the study's title or "". */
 typedef struct dlb_figures {
     dlb_figure *items;
     size_t count, capacity;
     int caption_columns;
+    const char *study;
 } dlb_figures;
 
 void dlb_figures_release(dlb_figures *figures);

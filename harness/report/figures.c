@@ -264,7 +264,11 @@ static int caption_columns(const dlb_figure_options *options)
 int dlb_report_figures(const dlb_report *report, const dlb_figure_options *options, size_t *count,
                        dlb_error *err)
 {
-    dlb_figures figures = {.caption_columns = caption_columns(options)};
+    dlb_provenance provenance = {0};
+    dlb_report_provenance(report, &provenance);
+    const char *study = dlb_provenance_find(&provenance, "study.title");
+    dlb_figures figures = {.caption_columns = caption_columns(options),
+                           .study = study ? study : ""};
     int status = reduce(report, &figures, err);
     *count = figures.count;
     if (status == 0 && options->terminal)
@@ -272,5 +276,6 @@ int dlb_report_figures(const dlb_report *report, const dlb_figure_options *optio
     else if (status == 0)
         status = make_files(&figures, options->folder, err);
     dlb_figures_release(&figures);
+    dlb_provenance_release(&provenance);
     return status;
 }

@@ -120,7 +120,10 @@ size_t dlb_choose_lines(const double *scores, size_t count, size_t *chosen, dlb_
 void dlb_figure_describe(dlb_figure *figure, const char *title, dlb_str *caption,
                          const dlb_shown *shown)
 {
+    dlb_str whole = DLB_STR_INIT;
+    dlb_str_addf(&whole, "%s%s%s", title, *figure->study ? " · " : "", figure->study);
     dlb_caption_add(caption, shown);
-    dlb_figure_text(figure, "title", title);
+    dlb_figure_text(figure, "title", whole.text);
+    dlb_str_release(&whole);
     dlb_figure_caption(figure, caption->text);
 }

@@ -282,6 +282,8 @@ static void fill_measures(const reading *in, dlb_points *points)
     for (int m = 0; m < DLB_MEASURES; m++) {
         int column = dlb_frame_column(in->frame, dlb_measure_name((enum dlb_measure)m));
         points->measures[m] = ordered(in, points, in->frame, column, of_ok_only[m]);
+        if (column >= 0)
+            dlb_frame_drop(in->frame, column); /* or a large file would be in memory twice */
     }
     size_t most = 0;
     for (size_t p = 0; p < points->count; p++) {
@@ -349,7 +351,7 @@ static size_t teller_of(const dlb_points *points, size_t point)
 static uint32_t first_seed(const struct parameter *seed, uint32_t code, int repeat)
 {
     double wanted = seed->numbers[code] - (repeat - 1);
-    for (size_t c = 1; c < seed->text_count; c++)
+    for (size_t c = 1; repeat > 1 && c < seed->text_count; c++)
         if (seed->numbers[c] == wanted)
             return (uint32_t)c;
     return code;

@@ -59,3 +59,11 @@ bool dlb_report_beside(const dlb_report *report, const char *name, dlb_str *path
     dlb_str_addf(path, "%s/%s", report->folder, name);
     return dlb_file_exists(path->text);
 }
+
+void dlb_report_provenance(const dlb_report *report, dlb_provenance *provenance)
+{
+    dlb_str path = DLB_STR_INIT;
+    if (dlb_report_beside(report, "host.json", &path))
+        dlb_provenance_read(provenance, path.text);
+    dlb_str_release(&path);
+}

@@ -3,6 +3,7 @@
 #define DLB_REPORT_REPORT_STATE_H
 
 #include "report/points.h"
+#include "report/provenance.h"
 #include "report/report.h"
 
 struct dlb_report {
@@ -10,6 +11,9 @@ struct dlb_report {
     char *folder; /* that it is in, where epochs.csv, ranks.csv and host.json may be */
     dlb_points *points;
 };
+
+/* What its host.json tells, to be released; nothing if there is none. */
+void dlb_report_provenance(const dlb_report *report, dlb_provenance *provenance);
 
 /* Append the path of a file beside the runs.csv; false if it is not there. */
 bool dlb_report_beside(const dlb_report *report, const char *name, dlb_str *path);

@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "report/causes.h"
-#include "report/compare_provenance.h"
 #include "report/figures.h"
+#include "report/provenance.h"
 #include "report/summary_rows.h"
 #include "report/summary_sheet.h"
 #include "stats/spread.h"
@@ -24,13 +24,6 @@ typedef struct summary {
     size_t *bases;
     dlb_str *out;
 } summary;
-
-static double median_of(const dlb_points *points, size_t point, enum dlb_measure measure)
-{
-    const double *values;
-    size_t count = dlb_point_measure(points, point, measure, &values);
-    return dlb_median(values, count);
-}
 
 /* --- which rows are shown --- */
 
@@ -52,7 +45,7 @@ static timed *by_time(const summary *s, const dlb_summary_group *group)
 {
     timed *list = dlb_alloc(group->count, sizeof *list);
     for (size_t i = 0; i < group->count; i++)
-        list[i] = (timed){group->points[i], median_of(s->points, group->points[i], s->time)};
+        list[i] = (timed){group->points[i], dlb_point_value(s->points, group->points[i], s->time)};
     qsort(list, group->count, sizeof *list, compare_times);
     return list;
 }
@@ -192,7 +185,7 @@ static void add_row(dlb_sheet *sheet, const columns *c, const summary *s,
     set_ends(sheet, c, &ends);
     dlb_interval time = dlb_point_median(s->points, point, s->time, 1);
     set_time(sheet, c->time, unit, &time);
-    double images = median_of(s->points, point, DLB_MEASURE_images_per_s);
+    double images = dlb_point_value(s->points, point, DLB_MEASURE_images_per_s);
     if (!isnan(images))
         dlb_sheet_setf(sheet, c->images, images < 100 ? "%.1f" : "%.0f", images);
     set_speedup(sheet, c, s, point);
@@ -235,7 +228,7 @@ static double best_accuracy(const summary *s, const dlb_summary_group *group)
 {
     double best = NAN;
     for (size_t i = 0; i < group->count; i++)
-        best = fmax(best, median_of(s->points, group->points[i], DLB_MEASURE_test_accuracy));
+        best = fmax(best, dlb_point_value(s->points, group->points[i], DLB_MEASURE_test_accuracy));
     return best;
 }
 
@@ -243,7 +236,8 @@ static double best_accuracy(const summary *s, const dlb_summary_group *group)
 static size_t fastest_accurate(const summary *s, const timed *list, size_t count, double best)
 {
     for (size_t i = 0; i < count && !isnan(list[i].time); i++)
-        if (median_of(s->points, list[i].point, DLB_MEASURE_test_accuracy) >= best - AS_ACCURATE)
+        if (dlb_point_value(s->points, list[i].point, DLB_MEASURE_test_accuracy) >=
+            best - AS_ACCURATE)
             return i;
     return SIZE_MAX;
 }
@@ -353,13 +347,10 @@ static void add_sentences(const summary *s, const char *lines)
 
 static double cores_of_host(const dlb_report *report)
 {
-    dlb_str path = DLB_STR_INIT;
     dlb_provenance provenance = {0};
-    if (dlb_report_beside(report, "host.json", &path))
-        dlb_provenance_read(&provenance, path.text);
+    dlb_report_provenance(report, &provenance);
     double cores = dlb_provenance_cores(&provenance);
     dlb_provenance_release(&provenance);
-    dlb_str_release(&path);
     return cores;
 }
 

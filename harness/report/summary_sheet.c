@@ -52,6 +52,7 @@ void dlb_sheet_setf(dlb_sheet *sheet, size_t column, const char *format, ...)
     char text[256];
     va_list args;
     va_start(args, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it does not see va_start here
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     dlb_sheet_set(sheet, column, text);

@@ -25,7 +25,7 @@ done
 
 it 'says in every caption of how many runs, of what, and where'
 for script in study/plots/*.gp; do
-    expect_file "$script" "^array caption.*Model horovod_cnn, 2 epochs, n.=.[12].*host vm"
+    expect_file "$script" "^array caption.*Model horovod_cnn, epochs 2, n.=.[12].*host vm"
 done
 
 it 'leaves scripts that can be run again by hand'

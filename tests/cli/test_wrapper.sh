@@ -7,7 +7,7 @@ unset DLBENCH_PRESET
 
 # make_tree DIR: a wrapper with a program that prints its arguments and folder, and exits with 3.
 make_tree() {
-    mkdir -p "$1"/{cmake,harness,kernels,models,tests}
+    mkdir -p "$1"/{cmake,harness,kernels,models,plots,tests}
     cp "$SOURCE/dlbench" "$SOURCE/CMakePresets.json" "$1"
     cat >"$1/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.25)

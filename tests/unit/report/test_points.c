@@ -68,7 +68,7 @@ Test(points, runs_of_a_point_stand_by_repeat_whatever_the_order_of_the_file)
 
 Test(points, a_run_that_is_not_ok_has_no_times_whatever_its_cells_say)
 {
-    read_runs("point,repeat,status,time_to_solution_s,test_accuracy,images_per_s,peak_rss_mb\n"
+    read_runs("point,repeat,status,time_to_solution_s,test_accuracy,images_per_s,load\n"
               "a,1,ok,5,0.9,100,70\n"
               "a,2,failed,6,0.8,90,71\n"
               "a,3,timeout,7,0.7,80,72\n"
@@ -79,7 +79,7 @@ Test(points, a_run_that_is_not_ok_has_no_times_whatever_its_cells_say)
         cr_assert(isnan(measure(0, DLB_MEASURE_time_to_solution_s, run)));
         cr_assert(isnan(measure(0, DLB_MEASURE_images_per_s, run)));
         cr_assert(isnan(measure(0, DLB_MEASURE_test_accuracy, run)));
-        cr_assert_eq(measure(0, DLB_MEASURE_peak_rss_mb, run), 70 + (double)run);
+        cr_assert_eq(measure(0, DLB_MEASURE_load, run), 70 + (double)run);
     }
     cr_assert_eq(run_of(0, 3).status, DLB_STATUS_DIVERGED);
     cr_assert_eq(run_of(0, 4).status, DLB_STATUS_FAILED, "no status is no success");
@@ -167,9 +167,9 @@ Test(points, hosts_commits_and_oversubscription_are_told)
 
 Test(points, a_column_that_no_run_has_is_missing_for_all)
 {
-    read_runs("point,status,wall_s,joules\na,ok,1,\na,ok,2,\n");
-    cr_assert(isnan(measure(0, DLB_MEASURE_joules, 1)));
-    cr_assert(isnan(measure(0, DLB_MEASURE_test_loss, 0)));
+    read_runs("point,status,wall_s,wait_s\na,ok,1,\na,ok,2,\n");
+    cr_assert(isnan(measure(0, DLB_MEASURE_wait_s, 1)));
+    cr_assert(isnan(measure(0, DLB_MEASURE_test_accuracy, 0)));
 }
 
 Test(points, a_file_that_is_no_runs_csv_is_refused)

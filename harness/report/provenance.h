@@ -2,8 +2,8 @@
  * What made the numbers of a study: its host.json as facts, each a path and a text, such as
  * "machine.cores.allowed" and "2".
  */
-#ifndef DLB_REPORT_COMPARE_PROVENANCE_H
-#define DLB_REPORT_COMPARE_PROVENANCE_H
+#ifndef DLB_REPORT_PROVENANCE_H
+#define DLB_REPORT_PROVENANCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

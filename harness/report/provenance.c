@@ -1,4 +1,4 @@
-#include "report/compare_provenance.h"
+#include "report/provenance.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -21,57 +21,78 @@ static bool is_left_out(const char *path)
     return false;
 }
 
-static void flatten(dlb_provenance *p, const char *path, const json_t *json);
+/* What is still to be looked at. */
+typedef struct branch {
+    char *path;
+    const json_t *json;
+} branch;
 
-static void flatten_member(dlb_provenance *p, const char *path, const char *name,
-                           const json_t *json)
+typedef struct branches {
+    branch *items;
+    size_t count, capacity;
+} branches;
+
+static void push(branches *left, const char *path, const char *name, const json_t *json)
 {
     dlb_str deeper = DLB_STR_INIT;
-    dlb_str_addf(&deeper, "%s%s%s", path, *path ? "." : "", name);
-    if (!is_left_out(deeper.text))
-        flatten(p, deeper.text, json);
-    dlb_str_release(&deeper);
-}
-
-static void flatten_array(dlb_provenance *p, const char *path, const json_t *array)
-{
-    size_t i;
-    json_t *value;
-    json_array_foreach(array, i, value)
-    {
-        char place[24];
-        snprintf(place, sizeof place, "%zu", i);
-        flatten_member(p, path, place, value);
+    dlb_str_add(&deeper, path);
+    dlb_str_addf(&deeper, "%s%s", *path ? "." : "", name);
+    if (is_left_out(deeper.text)) {
+        dlb_str_release(&deeper);
+        return;
     }
+    left->items = dlb_grow(left->items, &left->capacity, left->count + 1, sizeof *left->items);
+    left->items[left->count++] = (branch){deeper.text, json};
 }
 
-static void flatten_object(dlb_provenance *p, const char *path, json_t *object)
+static void push_members(branches *left, const branch *at)
 {
     const char *key;
     json_t *value;
-    json_object_foreach(object, key, value) flatten_member(p, path, key, value);
+    json_object_foreach((json_t *)at->json, key, value) push(left, at->path, key, value);
 }
 
-static void flatten_number(dlb_provenance *p, const char *path, const json_t *json)
+static void push_elements(branches *left, const branch *at)
 {
-    char text[32];
-    dlb_format_real(json_number_value(json), text, sizeof text);
-    add_fact(p, path, text);
+    size_t i;
+    json_t *value;
+    json_array_foreach(at->json, i, value)
+    {
+        char place[24];
+        snprintf(place, sizeof place, "%zu", i);
+        push(left, at->path, place, value);
+    }
 }
 
-/* What is null is not known, and no fact. Depth is limited by jansson. */
-static void flatten(dlb_provenance *p, const char *path, const json_t *json)
+/* What is null is not known, and no fact. */
+static void add_value(dlb_provenance *p, const branch *at)
 {
-    if (json_is_object(json))
-        flatten_object(p, path, (json_t *)json);
-    else if (json_is_array(json))
-        flatten_array(p, path, json);
-    else if (json_is_number(json))
-        flatten_number(p, path, json);
-    else if (json_is_boolean(json))
-        add_fact(p, path, json_is_true(json) ? "yes" : "no");
-    else if (json_is_string(json))
-        add_fact(p, path, json_string_value(json));
+    char number[32];
+    if (json_is_string(at->json)) {
+        add_fact(p, at->path, json_string_value(at->json));
+    } else if (json_is_boolean(at->json)) {
+        add_fact(p, at->path, json_is_true(at->json) ? "yes" : "no");
+    } else if (json_is_number(at->json)) {
+        dlb_format_real(json_number_value(at->json), number, sizeof number);
+        add_fact(p, at->path, number);
+    }
+}
+
+static void flatten(dlb_provenance *p, const json_t *root)
+{
+    branches left = {0};
+    push(&left, "", "", root);
+    while (left.count) {
+        branch at = left.items[--left.count];
+        if (json_is_object(at.json))
+            push_members(&left, &at);
+        else if (json_is_array(at.json))
+            push_elements(&left, &at);
+        else
+            add_value(p, &at);
+        free(at.path);
+    }
+    free(left.items);
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -85,7 +106,7 @@ bool dlb_provenance_read(dlb_provenance *provenance, const char *path)
     json_t *root = json_load_file(path, 0, NULL);
     if (!root)
         return false;
-    flatten(provenance, "", root);
+    flatten(provenance, root);
     json_decref(root);
     if (provenance->count)
         qsort(provenance->facts, provenance->count, sizeof *provenance->facts, compare_paths);

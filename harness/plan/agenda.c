@@ -1,4 +1,4 @@
-#include "plan/schedule.h"
+#include "plan/agenda.h"
 
 #include <math.h>
 
@@ -12,7 +12,7 @@ typedef struct times {
     size_t count, capacity;
 } times;
 
-struct dlb_schedule {
+struct dlb_agenda {
     size_t points;
     dlb_repeats repeats;
     enum dlb_order order;
@@ -36,11 +36,11 @@ struct dlb_schedule {
     int repeat;
 };
 
-dlb_schedule *dlb_schedule_create(size_t points, const dlb_repeats *repeats, enum dlb_order order,
-                                  uint64_t seed)
+dlb_agenda *dlb_agenda_create(size_t points, const dlb_repeats *repeats, enum dlb_order order,
+                              uint64_t seed)
 {
-    dlb_schedule *s = dlb_alloc(1, sizeof *s);
-    *s = (dlb_schedule){
+    dlb_agenda *s = dlb_alloc(1, sizeof *s);
+    *s = (dlb_agenda){
         .points = points,
         .repeats = *repeats,
         .order = order,
@@ -61,50 +61,50 @@ dlb_schedule *dlb_schedule_create(size_t points, const dlb_repeats *repeats, enu
     return s;
 }
 
-void dlb_schedule_free(dlb_schedule *schedule)
+void dlb_agenda_free(dlb_agenda *agenda)
 {
-    if (!schedule)
+    if (!agenda)
         return;
-    for (size_t i = 0; i < schedule->done_repeats; i++)
-        free(schedule->done[i]);
-    for (size_t i = 0; schedule->times && i < schedule->points; i++)
-        free(schedule->times[i].seconds);
-    free(schedule->walk);
-    free(schedule->active);
-    free(schedule->times);
-    free(schedule->done);
-    free(schedule->own);
-    free(schedule);
+    for (size_t i = 0; i < agenda->done_repeats; i++)
+        free(agenda->done[i]);
+    for (size_t i = 0; agenda->times && i < agenda->points; i++)
+        free(agenda->times[i].seconds);
+    free(agenda->walk);
+    free(agenda->active);
+    free(agenda->times);
+    free(agenda->done);
+    free(agenda->own);
+    free(agenda);
 }
 
-static int min_of(const dlb_schedule *s, size_t point)
+static int min_of(const dlb_agenda *s, size_t point)
 {
     return s->own && s->own[point] ? s->own[point] : s->repeats.min;
 }
 
-static int max_of(const dlb_schedule *s, size_t point)
+static int max_of(const dlb_agenda *s, size_t point)
 {
     return s->own && s->own[point] ? s->own[point] : s->repeats.max;
 }
 
-void dlb_schedule_set_repeats(dlb_schedule *schedule, size_t point, int repeats)
+void dlb_agenda_set_repeats(dlb_agenda *agenda, size_t point, int repeats)
 {
-    if (!schedule->own)
-        schedule->own = dlb_alloc(schedule->points, sizeof *schedule->own);
-    schedule->left += (size_t)repeats - (size_t)min_of(schedule, point);
-    schedule->own[point] = repeats;
-    if (repeats > schedule->most_certain)
-        schedule->most_certain = repeats;
+    if (!agenda->own)
+        agenda->own = dlb_alloc(agenda->points, sizeof *agenda->own);
+    agenda->left += (size_t)repeats - (size_t)min_of(agenda, point);
+    agenda->own[point] = repeats;
+    if (repeats > agenda->most_certain)
+        agenda->most_certain = repeats;
 }
 
-static bool is_done(const dlb_schedule *s, size_t point, int repeat)
+static bool is_done(const dlb_agenda *s, size_t point, int repeat)
 {
     size_t block = (size_t)repeat - 1;
     return block < s->done_repeats && s->done[block] &&
            s->done[block][point / 64] >> point % 64 & 1;
 }
 
-static void mark_done(dlb_schedule *s, size_t point, int repeat)
+static void mark_done(dlb_agenda *s, size_t point, int repeat)
 {
     size_t block = (size_t)repeat - 1;
     s->done = dlb_grow(s->done, &s->done_repeats, block + 1, sizeof *s->done);
@@ -121,20 +121,20 @@ static void keep_time(times *of, int repeat, double seconds)
     of->seconds[repeat - 1] = seconds;
 }
 
-void dlb_schedule_done(dlb_schedule *schedule, size_t point, int repeat, double seconds)
+void dlb_agenda_done(dlb_agenda *agenda, size_t point, int repeat, double seconds)
 {
-    if (point >= schedule->points || repeat < 1 || repeat > max_of(schedule, point) ||
-        is_done(schedule, point, repeat))
+    if (point >= agenda->points || repeat < 1 || repeat > max_of(agenda, point) ||
+        is_done(agenda, point, repeat))
         return;
-    mark_done(schedule, point, repeat);
-    if (schedule->times)
-        keep_time(&schedule->times[point], repeat, seconds);
-    if (repeat <= min_of(schedule, point))
-        schedule->left--;
+    mark_done(agenda, point, repeat);
+    if (agenda->times)
+        keep_time(&agenda->times[point], repeat, seconds);
+    if (repeat <= min_of(agenda, point))
+        agenda->left--;
 }
 
 /* Whether the first `count` repeats of a point leave its median less certain than asked for. */
-static bool is_vague(const dlb_schedule *s, size_t point, size_t count)
+static bool is_vague(const dlb_agenda *s, size_t point, size_t count)
 {
     if (s->repeats.precision == 0)
         return true; /* a budget alone asks for as many as it allows */
@@ -145,19 +145,19 @@ static bool is_vague(const dlb_schedule *s, size_t point, size_t count)
 }
 
 /* Whether a point is to have that repeat, given the earlier ones, as far as time allows. */
-static bool is_wanted(const dlb_schedule *s, size_t point, int repeat)
+static bool is_wanted(const dlb_agenda *s, size_t point, int repeat)
 {
     return repeat <= min_of(s, point) ||
            (repeat <= max_of(s, point) && is_vague(s, point, (size_t)repeat - 1));
 }
 
-static bool is_over(const dlb_schedule *s, double elapsed_s)
+static bool is_over(const dlb_agenda *s, double elapsed_s)
 {
     return s->repeats.budget_s > 0 && elapsed_s >= s->repeats.budget_s;
 }
 
 /* A point that has enough stays out of all further blocks. */
-static void keep_wanted(dlb_schedule *s)
+static void keep_wanted(dlb_agenda *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->length; i++) {
@@ -167,7 +167,7 @@ static void keep_wanted(dlb_schedule *s)
     s->length = kept;
 }
 
-static void begin_block(dlb_schedule *s)
+static void begin_block(dlb_agenda *s)
 {
     s->repeat++;
     s->cursor = 0;
@@ -177,7 +177,7 @@ static void begin_block(dlb_schedule *s)
     dlb_random_shuffle(&random, s->walk, s->length);
 }
 
-static bool next_in_blocks(dlb_schedule *s, double elapsed_s, size_t *point)
+static bool next_in_blocks(dlb_agenda *s, double elapsed_s, size_t *point)
 {
     bool over = is_over(s, elapsed_s);
     while (s->length > 0 && !(over && s->repeat > s->most_certain)) {
@@ -192,7 +192,7 @@ static bool next_in_blocks(dlb_schedule *s, double elapsed_s, size_t *point)
     return false;
 }
 
-static bool next_in_sequence(dlb_schedule *s, double elapsed_s, size_t *point)
+static bool next_in_sequence(dlb_agenda *s, double elapsed_s, size_t *point)
 {
     bool over = is_over(s, elapsed_s);
     while (s->cursor < s->points) {
@@ -209,16 +209,16 @@ static bool next_in_sequence(dlb_schedule *s, double elapsed_s, size_t *point)
     return false;
 }
 
-bool dlb_schedule_next(dlb_schedule *schedule, double elapsed_s, size_t *point, int *repeat)
+bool dlb_agenda_next(dlb_agenda *agenda, double elapsed_s, size_t *point, int *repeat)
 {
-    bool found = schedule->order == DLB_ORDER_BLOCKS ? next_in_blocks(schedule, elapsed_s, point)
-                                                     : next_in_sequence(schedule, elapsed_s, point);
+    bool found = agenda->order == DLB_ORDER_BLOCKS ? next_in_blocks(agenda, elapsed_s, point)
+                                                   : next_in_sequence(agenda, elapsed_s, point);
     if (found)
-        *repeat = schedule->repeat;
+        *repeat = agenda->repeat;
     return found;
 }
 
-size_t dlb_schedule_left(const dlb_schedule *schedule)
+size_t dlb_agenda_left(const dlb_agenda *agenda)
 {
-    return schedule->left;
+    return agenda->left;
 }
