@@ -47,3 +47,5 @@ Libs: -L\${libdir} -ldlbench
 ")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dlbench.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT development)
+
+install(DIRECTORY sweeps DESTINATION ${CMAKE_INSTALL_DATADIR}/dlbench)

@@ -145,3 +145,9 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 touch file
 expect_exit 2 "$DLBENCH" sweep first.ini --out file
+
+it 'can plan every study that comes with the program, each opening with its question'
+for file in "$SOURCE"/sweeps/*.ini; do
+    expect_exit 0 "$DLBENCH" sweep "$file" --dry-run
+    [[ $(head -n 6 "$file") == ';'*'?'* ]] || fail "$file asks nothing"
+done
