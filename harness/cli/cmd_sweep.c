@@ -31,7 +31,8 @@ typedef struct sweep {
     dlb_sweep_estimate *estimate;
     dlb_sweep_display display;
     dlb_sweep_index *index;
-    double start; /* dlb_clock_s */
+    double start;   /* dlb_clock_s */
+    double spent_s; /* on runs of the plan that were recorded before */
     long long sequence;
     size_t bad; /* runs of the plan that failed or timed out, now or earlier */
 } sweep;
@@ -43,62 +44,86 @@ static int print_error(const dlb_error *err)
 
 /* ---- What is recorded already ---- */
 
-static bool is_bad(const char *status)
-{
-    return strcmp(status, "failed") == 0 || strcmp(status, "timeout") == 0;
-}
-
 static bool is_to_be_redone(const dlb_stored_run *run, void *arg)
 {
     const sweep *s = arg;
     size_t point;
     return dlb_sweep_index_find(s->index, run->point, &point) &&
-           (s->options->fresh || is_bad(run->status));
+           (s->options->fresh || dlb_sweep_is_bad(run->status));
 }
 
 /* Of runs that were recorded before. */
 typedef struct history {
-    size_t kept, foreign; /* of this plan, and of points that the file no longer has */
+    size_t kept, others; /* of this plan, and of other points */
     size_t other_build;
     const char *build; /* one of those */
 } history;
 
+/* What a precision goes by. Of a foreign program that does not tell a time it is what one waits. */
+static double time_of(const sweep *s, bool bad, double time_to_solution_s, double wall_s)
+{
+    bool told = !s->scene->study->command || bad || !isnan(time_to_solution_s);
+    return told ? time_to_solution_s : wall_s;
+}
+
+static bool is_asked_for(const sweep *s, size_t point, int repeat)
+{
+    int own = dlb_plan_repeats(s->scene->plan, point);
+    return repeat <= (own ? own : s->scene->study->repeats.max);
+}
+
 static void take_in(sweep *s, const dlb_stored_run *run, history *h)
 {
     size_t point;
-    if (!dlb_sweep_index_find(s->index, run->point, &point)) {
-        h->foreign++;
+    if (!dlb_sweep_index_find(s->index, run->point, &point) ||
+        !is_asked_for(s, point, run->repeat)) {
+        h->others++;
         return;
     }
+    bool bad = dlb_sweep_is_bad(run->status);
     h->kept++;
-    s->bad += is_bad(run->status);
+    s->bad += bad;
+    s->spent_s += isnan(run->wall_s) ? 0 : run->wall_s;
     if (strcmp(run->commit, dlb_commit()) != 0) {
         h->other_build++;
         h->build = run->commit;
     }
-    dlb_agenda_done(s->agenda, point, run->repeat, run->time_to_solution_s);
+    dlb_agenda_done(s->agenda, point, run->repeat,
+                    time_of(s, bad, run->time_to_solution_s, run->wall_s));
     dlb_sweep_estimate_learn(s->estimate, point, run->wall_s);
+}
+
+/* How many runs are certain, and whether there may be more. */
+static void tell_work(const sweep *s)
+{
+    const dlb_repeats *repeats = &s->scene->study->repeats;
+    size_t left = dlb_agenda_left(s->agenda), points = dlb_plan_count(s->scene->plan);
+    printf("%s: %zu point%s, %zu run%s to do", s->scene->study->name, points,
+           points == 1 ? "" : "s", left, left == 1 ? "" : "s");
+    if (repeats->max > repeats->min && repeats->budget_s == 0)
+        printf(", more where the precision asks for them");
+    else if (repeats->max > repeats->min && s->spent_s < repeats->budget_s)
+        printf(", more while the budget lasts (%s of %s are left)",
+               dlb_text_seconds(repeats->budget_s - s->spent_s).text,
+               dlb_text_seconds(repeats->budget_s).text);
 }
 
 static void tell_history(const sweep *s, const history *h)
 {
-    size_t left = dlb_agenda_left(s->agenda);
-    FILE *out = s->display.out;
-    fprintf(out, "%s: %zu points, %zu runs to do", s->scene->study->name,
-            dlb_plan_count(s->scene->plan), left);
+    tell_work(s);
     if (h->kept)
-        fprintf(out, ", %zu recorded before", h->kept);
-    if (h->foreign)
-        fprintf(out, ", %zu kept of points that the file no longer has", h->foreign);
-    fputs("\n", out);
+        printf(", %zu recorded before", h->kept);
+    if (h->others)
+        printf(", %zu of other points kept", h->others);
+    puts("");
     if (dlb_store_mended(s->store))
-        fprintf(out, "%zu rows that an earlier sweep had begun to write were removed\n",
-                dlb_store_mended(s->store));
+        printf("%zu rows that an earlier sweep had begun to write were removed\n",
+               dlb_store_mended(s->store));
     if (h->other_build)
-        fprintf(out,
-                "warning: %zu runs were recorded by another build (%s, this is %s); --fresh "
-                "runs them anew\n",
-                h->other_build, h->build, dlb_commit());
+        printf("warning: %zu runs were recorded by another build (%s, this is %s); --fresh "
+               "runs them anew\n",
+               h->other_build, h->build, dlb_commit());
+    fflush(stdout);
 }
 
 static int resume(sweep *s, dlb_error *err)
@@ -128,7 +153,7 @@ static void announce(sweep *s, size_t point, int repeat)
 {
     dlb_str text = DLB_STR_INIT;
     dlb_sweep_describe(s->scene, point, &text);
-    if (s->scene->study->repeats.max > 1)
+    if (repeat > 1 || s->scene->study->repeats.max > 1 || dlb_sweep_repeats(s->scene, point) > 1)
         dlb_str_addf(&text, ", repeat %d", repeat);
     dlb_sweep_display_begin(&s->display, text.text, dlb_sweep_estimate_run(s->estimate, point),
                             dlb_sweep_estimate_left(s->estimate, dlb_agenda_left(s->agenda) + 1));
@@ -148,7 +173,7 @@ static int record(sweep *s, size_t point, int repeat, dlb_result *result, bool *
         return DLB_FAIL;
     double wall_s = cell_number(&result->run, DLB_RUN_wall_s);
     double time_s = cell_number(&result->run, DLB_RUN_time_to_solution_s);
-    *bad = is_bad(result->run.cells[DLB_RUN_status].text);
+    *bad = dlb_sweep_is_bad(result->run.cells[DLB_RUN_status].text);
     s->bad += *bad;
     dlb_agenda_done(s->agenda, point, repeat,
                     s->scene->study->command && isnan(time_s) && !*bad ? wall_s : time_s);
@@ -170,14 +195,32 @@ static int run_one(sweep *s, const dlb_sweep_runner *runner, size_t point, int r
     return status;
 }
 
+static int write_provenance(const sweep *s, dlb_error *err)
+{
+    dlb_str path = DLB_STR_INIT;
+    dlb_store_path(s->store, "host.json", &path);
+    int status = dlb_sweep_provenance_write(s->scene, path.text, err);
+    dlb_str_release(&path);
+    return status;
+}
+
+static bool next_run(sweep *s, size_t *point, int *repeat)
+{
+    return dlb_agenda_next(s->agenda, s->spent_s + dlb_clock_s() - s->start, point, repeat);
+}
+
 static int run_all(sweep *s, dlb_error *err)
 {
     dlb_sweep_runner runner = {.scene = s->scene, .store = s->store, .display = &s->display};
     size_t point;
-    int repeat, status = dlb_sweep_runner_prepare(&runner, err);
-    bool bad = false;
-    while (status == 0 && !(bad && s->options->fail_fast) &&
-           dlb_agenda_next(s->agenda, dlb_clock_s() - s->start, &point, &repeat))
+    int repeat, status = 0;
+    bool bad = false, more = next_run(s, &point, &repeat);
+    if (more)
+        status = write_provenance(s, err);
+    if (more && status == 0)
+        status = dlb_sweep_runner_prepare(&runner, err);
+    for (; more && status == 0;
+         more = !(bad && s->options->fail_fast) && next_run(s, &point, &repeat))
         status = dlb_stop_asked() ? dlb_fail(err, DLB_STOPPED, "stopped")
                                   : run_one(s, &runner, point, repeat, &bad, err);
     dlb_sweep_display_clear(&s->display);
@@ -193,15 +236,6 @@ static int open_store(sweep *s, const char *folder, dlb_error *err)
     dlb_sweep_columns(s->scene, &columns);
     int status = dlb_store_open(&s->store, folder, &columns, err);
     dlb_row_release(&columns);
-    return status;
-}
-
-static int write_provenance(const sweep *s, dlb_error *err)
-{
-    dlb_str path = DLB_STR_INIT;
-    dlb_store_path(s->store, "host.json", &path);
-    int status = dlb_sweep_provenance_write(s->scene, path.text, err);
-    dlb_str_release(&path);
     return status;
 }
 
@@ -238,8 +272,8 @@ static int stop(const sweep *s, const dlb_error *err)
 {
     if (err->code != DLB_STOPPED)
         return print_error(err);
-    fprintf(stderr, "%s: stopped; %zu runs are recorded, the same command goes on\n", name,
-            dlb_store_count(s->store));
+    fprintf(stderr, "%s: stopped; %zu runs are recorded, the same command%s goes on\n", name,
+            dlb_store_count(s->store), s->options->fresh ? " without --fresh" : "");
     return DLB_EXIT_SHORT;
 }
 
@@ -247,9 +281,7 @@ static int carry_out(sweep *s, const char *folder)
 {
     dlb_error err;
     s->index = dlb_sweep_index_create(s->scene);
-    int status = write_provenance(s, &err);
-    if (status == 0)
-        status = resume(s, &err);
+    int status = resume(s, &err);
     if (status == 0)
         status = run_all(s, &err);
     int result = status < 0 ? stop(s, &err) : DLB_EXIT_OK;
@@ -265,7 +297,8 @@ static int run_sweep(const options *o, const dlb_sweep_scene *scene, const char 
 {
     sweep s = {.options = o, .scene = scene, .start = dlb_clock_s()};
     dlb_error err;
-    if (dlb_sweep_check_commands(scene, &err) < 0 || open_store(&s, folder, &err) < 0)
+    if (dlb_sweep_check_metrics(scene->study, &err) < 0 ||
+        dlb_sweep_check_commands(scene, &err) < 0 || open_store(&s, folder, &err) < 0)
         return print_error(&err);
     dlb_stop_catch();
     dlb_sweep_display_init(&s.display, stdout);

@@ -145,7 +145,18 @@ double dlb_sweep_estimate_left(dlb_sweep_estimate *e, size_t runs)
             counted += left;
         }
     }
-    return counted > 0 ? left_s / counted * (double)runs : 0;
+    double mean_s = counted > 0 ? left_s / counted : e->seconds / (double)e->runs;
+    return runs > 0 ? mean_s * (double)runs : 0;
+}
+
+size_t dlb_sweep_estimate_missing(const dlb_sweep_estimate *e)
+{
+    size_t missing = 0;
+    for (size_t p = 0; p < dlb_plan_count(e->scene->plan); p++) {
+        int left = dlb_sweep_repeats(e->scene, p) - e->points[p].runs;
+        missing += left > 0 ? (size_t)left : 0;
+    }
+    return missing;
 }
 
 bool dlb_sweep_estimate_has_learnt(const dlb_sweep_estimate *e)

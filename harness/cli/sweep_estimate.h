@@ -24,6 +24,9 @@ double dlb_sweep_estimate_run(dlb_sweep_estimate *estimate, size_t point);
 /* Of so many runs that are left to do. */
 double dlb_sweep_estimate_left(dlb_sweep_estimate *estimate, size_t runs);
 
+/* Certain runs that have not been learnt of. */
+size_t dlb_sweep_estimate_missing(const dlb_sweep_estimate *estimate);
+
 /* Whether any run has been seen: before that it is a mere guess. */
 bool dlb_sweep_estimate_has_learnt(const dlb_sweep_estimate *estimate);
 

@@ -1,6 +1,5 @@
 #include "cli/sweep_judge.h"
 
-#include <math.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -8,14 +7,11 @@
 #include "record/metrics.h"
 #include "record/provenance.h"
 
+static const char wrap_column[] = "wrap";
+
 enum { TAIL_LINES = 3, TAIL_BYTES = 400 };
 
 /* ---- Parameters ---- */
-
-static bool is_number_column(int column)
-{
-    return column >= 0 && dlb_table_runs.columns[column].type != DLB_COLUMN_TEXT;
-}
 
 static void fill_parameter(dlb_row *row, const char *name, const char *value)
 {
@@ -59,6 +55,17 @@ static void fill_given(dlb_row *row, const dlb_sweep_scene *scene, const dlb_swe
                        dlb_plan_value(scene->plan, run->point, (int)p));
 }
 
+/* The tool before each rank as the file has it, so that its runs are told from others. */
+static void fill_wrap(dlb_row *row, dlb_words wrap)
+{
+    dlb_str text = DLB_STR_INIT;
+    for (; wrap && *wrap; wrap++)
+        dlb_str_addf(&text, "%s%s", text.length ? " " : "", *wrap);
+    if (text.length)
+        dlb_row_set_extra(row, wrap_column, text.text);
+    dlb_str_release(&text);
+}
+
 /* env.NAME and param.NAME, which no trainer knows of. */
 static void fill_extras(dlb_row *row, const dlb_sweep_scene *scene, const dlb_sweep_run *run)
 {
@@ -91,11 +98,18 @@ void dlb_sweep_columns(const dlb_sweep_scene *scene, dlb_row *row)
     fill_extras(row, scene, &first);
     for (size_t m = 0; m < scene->study->metric_count; m++) {
         const char *name = scene->study->metrics[m].name;
-        if (!is_number_column(dlb_table_find(&dlb_table_runs, name)))
+        if (dlb_table_find(&dlb_table_runs, name) < 0)
             dlb_row_set_extra(row, name, "");
     }
+    if (scene->study->wrap)
+        dlb_row_set_extra(row, wrap_column, "");
     for (size_t e = 0; e < row->extra_count; e++)
         dlb_row_set_extra(row, row->extras[e].name, "");
+}
+
+bool dlb_sweep_is_bad(const char *status)
+{
+    return strcmp(status, "failed") == 0 || strcmp(status, "timeout") == 0;
 }
 
 /* ---- Reasons ---- */
@@ -105,11 +119,15 @@ static void add_last_words(dlb_str *reason, const char *log)
 {
     dlb_str tail = DLB_STR_INIT;
     dlb_log_tail(log, TAIL_LINES, TAIL_BYTES, &tail);
-    for (char *c = tail.text; c && *c; c++)
+    dlb_str_add(&tail, "");
+    char *words = tail.text;
+    while (strncmp(words, "# ", 2) == 0) /* a line of ours, above what it printed */
+        words += strcspn(words, "\n") + (strchr(words, '\n') != NULL);
+    for (char *c = words; *c; c++)
         if (*c == '\n')
             *c = c[1] ? '|' : '\0';
-    if (tail.text && *tail.text)
-        dlb_str_addf(reason, "; it ended with: %s", tail.text);
+    if (*words)
+        dlb_str_addf(reason, "; it ended with: %s", words);
     dlb_str_release(&tail);
 }
 
@@ -310,12 +328,31 @@ static void set_metric(dlb_row *row, const char *name, double value)
     int column = dlb_table_find(&dlb_table_runs, name);
     char text[32];
     dlb_format_real(value, text, sizeof text);
-    if (!is_number_column(column))
+    if (column < 0)
         dlb_row_set_extra(row, name, text);
-    else if (dlb_table_runs.columns[column].type == DLB_COLUMN_INT)
-        dlb_row_set_int(row, column, llround(value));
     else
         dlb_row_set_real(row, column, value);
+}
+
+/* A result of a training that is a real number, and that the sweep does not measure itself. */
+static bool can_be_filled(int column)
+{
+    const char *name = dlb_table_runs.columns[column].name;
+    return dlb_table_runs.columns[column].type == DLB_COLUMN_REAL && dlb_key_find(name) < 0 &&
+           column != DLB_RUN_wall_s && column != DLB_RUN_steal_pct && column != DLB_RUN_load;
+}
+
+int dlb_sweep_check_metrics(const dlb_study *study, dlb_error *err)
+{
+    for (size_t m = 0; m < study->metric_count; m++) {
+        int column = dlb_table_find(&dlb_table_runs, study->metrics[m].name);
+        if (column >= 0 && !can_be_filled(column))
+            return dlb_place_fail(err, &study->metrics[m].place, 0,
+                                  "%s is a column of runs.csv that no metric can fill; take "
+                                  "another name",
+                                  study->metrics[m].name);
+    }
+    return 0;
 }
 
 static int take_metrics(const dlb_sweep_scene *scene, const dlb_sweep_evidence *e, dlb_row *row,
@@ -336,7 +373,7 @@ static void clear_metrics(const dlb_sweep_scene *scene, dlb_row *row)
     for (size_t m = 0; m < scene->study->metric_count; m++) {
         const char *name = scene->study->metrics[m].name;
         int column = dlb_table_find(&dlb_table_runs, name);
-        if (is_number_column(column))
+        if (column >= 0)
             dlb_row_clear(row, column);
         else
             dlb_row_set_extra(row, name, "");
@@ -373,6 +410,7 @@ static void name_point(const dlb_sweep_scene *scene, const dlb_sweep_run *run, d
     dlb_row_set_int(row, DLB_RUN_repeat, run->repeat);
     dlb_row_set_text(row, DLB_RUN_grid, dlb_plan_grid(scene->plan, run->point));
     dlb_row_set_text(row, DLB_RUN_mode, dlb_plan_mode(scene->plan, run->point));
+    fill_wrap(row, scene->study->wrap);
 }
 
 void dlb_sweep_judge(const dlb_sweep_scene *scene, const dlb_sweep_evidence *e, dlb_result *result)
@@ -391,6 +429,8 @@ void dlb_sweep_judge_unstarted(const dlb_sweep_scene *scene, const dlb_sweep_run
                                const dlb_error *why, dlb_result *result)
 {
     dlb_result_init(result);
+    if (!scene->study->command)
+        fill_workload(&result->run, scene, run);
     fill_given(&result->run, scene, run);
     name_point(scene, run, &result->run);
     fill_host(&result->run);

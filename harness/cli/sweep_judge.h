@@ -29,6 +29,12 @@ void dlb_sweep_judge(const dlb_sweep_scene *scene, const dlb_sweep_evidence *evi
 void dlb_sweep_judge_unstarted(const dlb_sweep_scene *scene, const dlb_sweep_run *run,
                                const dlb_error *why, dlb_result *result);
 
+/* Whether a run of that status counts against the sweep: it failed or timed out. */
+bool dlb_sweep_is_bad(const char *status);
+
+/* Refuse metrics whose names are columns that they could not fill. */
+int dlb_sweep_check_metrics(const dlb_study *study, dlb_error *err);
+
 /* Give *row, an empty row of runs, the extra columns that the study's runs will have. */
 void dlb_sweep_columns(const dlb_sweep_scene *scene, dlb_row *row);
 

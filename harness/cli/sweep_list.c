@@ -131,8 +131,11 @@ void dlb_sweep_list(const dlb_sweep_scene *scene, const char *folder, FILE *out)
     size_t runs = dlb_sweep_runs(scene);
     print_table(scene, estimate, out);
     print_commands(scene, folder, out);
-    double total_s = dlb_sweep_estimate_left(estimate, runs);
+    size_t missing = dlb_sweep_estimate_missing(estimate);
+    double total_s = dlb_sweep_estimate_left(estimate, missing);
     fprintf(out, "\n%zu points, %zu runs into %s", dlb_plan_count(scene->plan), runs, folder);
+    if (missing < runs)
+        fprintf(out, ", %zu of them still to do", missing);
     if (!isnan(total_s))
         fprintf(out, ", about %s%s", dlb_text_seconds(total_s).text,
                 dlb_sweep_estimate_has_learnt(estimate) ? "" : " (a guess until some have run)");

@@ -56,10 +56,16 @@ static void remove_files_in(const dlb_store *store, const char *name)
     dlb_str_release(&path);
 }
 
+/* What is not ours, a program or a tool before it, may leave files behind. */
+static bool has_run_dir(const dlb_study *study)
+{
+    return study->command || study->wrap;
+}
+
 int dlb_sweep_runner_prepare(const dlb_sweep_runner *runner, dlb_error *err)
 {
     static const char *const folders[] = {"logs", "tmp", "runs"};
-    int count = sizeof folders / sizeof *folders - (runner->scene->study->command ? 0 : 1);
+    int count = sizeof folders / sizeof *folders - (has_run_dir(runner->scene->study) ? 0 : 1);
     for (int i = 0; i < count; i++)
         if (make_folder_in(runner->store, folders[i], err) < 0)
             return DLB_FAIL;
@@ -123,7 +129,7 @@ static int name_attempt(const dlb_sweep_runner *runner, size_t point, int repeat
     strftime(a->started, sizeof a->started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     name_log(runner->store, a);
     name_result(runner->store, a);
-    if (!runner->scene->study->command)
+    if (!has_run_dir(runner->scene->study))
         return 0;
     find_free_name(runner->store, "runs", a->name, &a->run_dir);
     return make_folder(a->run_dir.text, err);

@@ -12,12 +12,23 @@ uint64_t dlb_identity_mark(const char *name, const char *text, const char *prese
     return dlb_hash_text(dlb_hash_text(0, name), text);
 }
 
+static uint64_t hash_words(uint64_t hash, const char *name, dlb_words words)
+{
+    if (words)
+        hash = dlb_hash_text(hash, name);
+    for (; words && *words; words++)
+        hash = dlb_hash_text(hash, *words);
+    return hash;
+}
+
+/* A tool before the program, and what its launcher is told, change what a run measures. */
 uint64_t dlb_identity_base(const dlb_study *study)
 {
     uint64_t base = dlb_hash_text(0, version);
-    for (size_t i = 0; study->command && study->command[i]; i++)
-        base = dlb_hash_text(base, study->command[i]);
-    return base;
+    for (dlb_words word = study->command; word && *word; word++)
+        base = dlb_hash_text(base, *word);
+    base = hash_words(base, "wrap", study->wrap);
+    return hash_words(base, "options", study->launch_options);
 }
 
 /* 0 is kept for free places of a set. */

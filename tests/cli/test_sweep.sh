@@ -47,7 +47,7 @@ expect_equal "$before" "$(cat results/first/runs.csv)"
 it 'adds the points of a changed file, keeps the others, and says so'
 study first.ini '[grid]' 'workers = 2 4' 'warmup_epochs = 0 1'
 expect_exit 0 "$DLBENCH" sweep first.ini --no-plots
-expect_stdout '4 points, 2 runs to do, 2 recorded before, 2 kept of points that the file no longer'
+expect_stdout '4 points, 2 runs to do, 2 recorded before, 2 of other points kept'
 expect_equal '1 1 2 2 4 4' "$(cells results/first/runs.csv workers)"
 
 it 'runs everything again with --fresh, and loses no row'
@@ -63,6 +63,28 @@ expect_equal '7 7 8 8 9 9' "$(cells results/repeats/runs.csv seed)"
 expect_equal '1 1 2 2 3 3' "$(cells results/repeats/runs.csv repeat)"
 expect_equal '1 1 2 2 3 3' "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "repeat") r = i
     next } { print $r }' results/repeats/runs.csv | paste -sd ' ')"
+
+it 'repeats within the budget of the whole study, however often it is started'
+study budget.ini '[grid]' 'workers = 1 2'
+sed -i 's/^name.*/&\nmin_repeats = 1\nmax_repeats = 9\nbudget = 0.1s/' budget.ini
+expect_exit 0 "$DLBENCH" sweep budget.ini --no-plots
+expect_equal '1 1' "$(cells results/budget/runs.csv repeat)"
+expect_exit 0 "$DLBENCH" sweep budget.ini --no-plots
+expect_equal '1 1' "$(cells results/budget/runs.csv repeat)"
+sed -i 's/^budget.*/budget = 1h/; s/^max_repeats.*/max_repeats = 2/' budget.ini
+expect_exit 0 "$DLBENCH" sweep budget.ini --no-plots
+expect_equal '1 1 2 2' "$(cells results/budget/runs.csv repeat)"
+
+it 'gives a tool before the ranks a folder, and tells its runs from others'
+study wrapped.ini '[launch]' 'wrap = env WRAPPED={run_dir}'
+expect_exit 0 "$DLBENCH" sweep wrapped.ini --no-plots
+run=$(column results/wrapped/runs.csv run)
+[ -d "results/wrapped/runs/$run" ] || fail 'no folder of the run'
+expect_file "results/wrapped/logs/$run.log" "WRAPPED=results/wrapped/runs/$run .*dlbench train"
+expect_equal 'env WRAPPED={run_dir}' "$(column results/wrapped/runs.csv wrap)"
+sed -i '/wrap/d' wrapped.ini
+expect_exit 0 "$DLBENCH" sweep wrapped.ini --no-plots
+expect_stdout '1 run to do, 1 of other points kept'
 
 it 'starts ranks under mpirun, each with its end record, and exchanges between them'
 study ranks.ini 'mode = strong' 'batch = 64' '[grid]' 'ranks = 1 2'

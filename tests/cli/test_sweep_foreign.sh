@@ -40,13 +40,22 @@ rm -r results
 study "sh -c \"echo nothing to see; exit 0\"" '[metrics]' 'score = regex score ([0-9]+)'
 expect_exit 1 "$DLBENCH" sweep study.ini --no-plots
 expect_equal failed "$(cell status)"
-[[ $(cell reason) == *score*'nothing to see'* ]] || fail "$(cell reason)"
 expect_equal '' "$(cell time_to_solution_s)"
 expect_exit 1 "$DLBENCH" sweep study.ini --no-plots
 expect_stdout '0 runs to do'
 expect_exit 1 "$DLBENCH" sweep study.ini --no-plots --retry-failed
-expect_stdout '1 runs to do'
+expect_stdout '1 run to do'
 expect_equal 2 "$(wc -l <results/study/runs.csv)"
+
+[[ $(cell reason) == *'score'*'; it ended with: nothing to see' ]] || fail "$(cell reason)"
+
+it 'refuses metrics that would overwrite a parameter or a text'
+for name in status threads lr wall_s; do
+    study 'echo 1' '[metrics]' "$name = regex ([0-9]+)"
+    expect_exit 2 "$DLBENCH" sweep study.ini --out refused
+    expect_stderr "study.ini:4: $name is "
+    [ ! -e refused ] || fail 'it made a folder'
+done
 
 it 'fails a run by its exit status or signal, and one that is not there'
 for command in 'sh -c "exit 3"' "sh -c \"kill -9 \$\$\"" 'no-such-program-anywhere'; do

@@ -157,6 +157,8 @@ Test(identity, depends_on_everything_that_a_run_depends_on)
         "[workload]\ncommand = \"a b\"\n",
         "[workload]\ncommand = a b\nparam.x = 1\n",
         "[workload]\ncommand = a b\nlr = 1\n",
+        "[workload]\ncommand = a b\n[launch]\nwrap = perf record\n",
+        "[workload]\ncommand = a b\n[launch]\noptions = perf record\n",
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         cr_assert_not(same_id("", others[i]), "%s", others[i]);

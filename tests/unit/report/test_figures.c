@@ -80,6 +80,16 @@ Test(figures, speed_ups_are_ratios_within_blocks_so_that_drift_cancels)
     assert_has("speedup.gp", "speed-up over 1 rank × 1 thread");
 }
 
+Test(figures, weak_scaling_compares_images_a_second_since_the_work_grows)
+{
+    reduce("point,repeat,status,mode,workers,ranks,threads,train_images,images_per_s,"
+           "time_to_solution_s\n"
+           "a,1,ok,weak,1,1,1,1000,100,10\nb,1,ok,weak,2,2,1,2000,190,10.5\n");
+    assert_has("speedup.dat", "\n2\t1.9\t?\t?\t1\t0\t0\n");
+    assert_has("efficiency.dat", "\n2\t95\t");
+    assert_has("speedup.gp", "Weak scaling");
+}
+
 Test(figures, a_time_of_virtual_workers_is_no_scaling_result)
 {
     reduce(SCALING "a,1,ok,1,1,1,no,8\nb,1,ok,2,1,1,no,8\nc,1,ok,4,1,1,no,8\n");
