@@ -1,4 +1,5 @@
-# Bars of shares that add up to 100 %. NAME.dat: place, rank, then a share for each legend.
+# Bars of shares that add up to 100 %. NAME.dat: place, rank, then a share for each legend; what is
+# not known has no part of the bar.
 parts = |legend|
 set bmargin at screen bottom + text * 3.6
 set tmargin at screen top - text * 3.2
@@ -13,7 +14,8 @@ set grid noxtics
 set style fill solid 1.0 border rgb '#FFFFFF'
 set boxwidth 0.9
 set key at screen 0.095, screen top left top horizontal Left reverse width 2 maxcols 2 samplen 1.5
-up_to(part) = sum [i = 1:part] column(2 + i)
+share(part) = valid(2 + part) ? column(2 + part) : 0
+up_to(part) = sum [i = 1:part] share(i)
 
 do for [format in formats] {
     eval canvas(format)

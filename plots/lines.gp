@@ -13,6 +13,7 @@ moved(x, by) = logx ? x * 2 ** by : x + by * (xmax - xmin) / 8
 beside(x, line) = moved(x, dodge * (line - (lines + 1) / 2.0))
 below(x, line) = moved(x, 0.13 * (line - (lines + 1) / 2.0))
 shown(panel, y) = by_error[panel] ? 100 - y : y
+known(c) = valid(c) ? column(c) : NaN # a line is broken where it has no value
 repeats = has_repeats ? name.'.repeats.dat' : name.'.dat'
 ideal_at(x) = level ? ideal : ideal * x
 
@@ -54,7 +55,7 @@ do for [format in formats] {
         plot for [i = 1:(ideal > 0)] ideal_at(x) with lines lw 1.5 dt 2 lc rgb '#808080' title 'ideal', \
             for [s = 1:lines] repeats using (has_repeats && $1 == panel && $2 == s ? beside($3, s) : NaN):(shown(panel, $4)) with points pt 7 ps 0.4 lc rgb faint(s) notitle, \
             for [s = 1:lines] name.'.dat' index block(panel, s) using (beside($1, s)):(shown(panel, $2)):(shown(panel, $3)):(shown(panel, $4)) with yerrorbars pt 0 lw 1.2 lc rgb colour[s] notitle, \
-            for [s = 1:lines] name.'.dat' index block(panel, s) using (beside($1, s)):(shown(panel, $2)) with linespoints lw 2 dt dashes[s] pt filled[s] ps 0.9 lc rgb colour[s] title legend[s], \
+            for [s = 1:lines] name.'.dat' index block(panel, s) using (beside($1, s)):(shown(panel, known(2))) with linespoints lw 2 dt dashes[s] pt filled[s] ps 0.9 lc rgb colour[s] title legend[s], \
             for [s = 1:lines] name.'.dat' index block(panel, s) using (beside($1, s)):($6 == 1 ? shown(panel, $2) : NaN) with points pt filled[s] ps 0.6 lc rgb '#FFFFFF' notitle, \
             for [s = 1:lines] name.'.dat' index block(panel, s) using (below($1, s)):($7 > 0 ? shown(panel, mark[panel]) : NaN) with points pt 2 ps 0.8 lw 2 lc rgb colour[s] notitle, \
             for [s = 1:lines] name.'.dat' index block(panel, s) using (below($1, s)):($7 > 0 ? shown(panel, mark[panel]) : NaN):(sprintf('%g', $7)) with labels offset 0, 0.8 font ',9' textcolor rgb colour[s] notitle

@@ -10,9 +10,14 @@ if (!exists("columns")) columns = 100
 if (!exists("rows")) rows = 30
 if (!exists("colours")) colours = 'mono'
 
-# A gnuplot that was built without cairo draws SVG only.
+# A gnuplot that was built without cairo draws what it can.
 can(terminal) = strstrt(' '.GPVAL_TERMINALS.' ', ' '.terminal.' ') > 0
-if (formats ne 'dumb' && !(can('pngcairo') && can('pdfcairo'))) formats = 'svg'
+terminal_of(format) = format eq 'png' || format eq 'pdf' ? format.'cairo' : format
+wanted = formats
+formats = ''
+do for [format in wanted] {
+    if (can(terminal_of(format))) { formats = formats.(formats eq '' ? '' : ' ').format }
+}
 
 set encoding utf8
 set datafile separator "\t"
@@ -43,5 +48,6 @@ caption_rows = |caption|
 text = formats eq 'dumb' ? 1.0 / rows : 0.032
 bottom = text * (caption_rows + 0.8)
 top = 1 - text * 2.4
-decorate = "set label 100 title at screen 0.02, 1 - text * 1.2 left font ',15' textcolor rgb '#000000'; ".\
+title_size = strlen(title) > 84 ? floor(15 * 84.0 / strlen(title)) : 15
+decorate = "set label 100 title at screen 0.02, 1 - text * 1.2 left font ','.title_size textcolor rgb '#000000'; ".\
     "do for [i = 1:caption_rows] { set label 100 + i caption[i] at screen 0.02, text * (caption_rows - i + 0.7) left font ',9' textcolor rgb '#606060' }"

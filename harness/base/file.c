@@ -142,7 +142,7 @@ bool dlb_file_same(const char *path, const char *other)
     return same;
 }
 
-static int write_all(int fd, const char *bytes, size_t count)
+int dlb_file_write_all(int fd, const char *bytes, size_t count)
 {
     while (count) {
         ssize_t written = write(fd, bytes, count);
@@ -169,7 +169,7 @@ static int close_after(int fd, int status)
 static int write_in_place(const target *t, const char *bytes, size_t count, dlb_error *err)
 {
     int fd = open(t->path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || close_after(fd, write_all(fd, bytes, count)) < 0)
+    if (fd < 0 || close_after(fd, dlb_file_write_all(fd, bytes, count)) < 0)
         return dlb_fail(err, DLB_FAIL, "%s: %s", t->name, strerror(errno));
     return 0;
 }
@@ -179,7 +179,7 @@ static int fill(int fd, const char *bytes, size_t count)
 {
     mode_t mask = umask(0);
     umask(mask);
-    if (fchmod(fd, 0666 & ~mask) < 0 || write_all(fd, bytes, count) < 0)
+    if (fchmod(fd, 0666 & ~mask) < 0 || dlb_file_write_all(fd, bytes, count) < 0)
         return -1;
     return fsync(fd);
 }
@@ -207,6 +207,42 @@ int dlb_file_write_atomic(const char *path, const char *bytes, size_t count, dlb
         return status;
     status = (t.in_place ? write_in_place : replace)(&t, bytes, count, err);
     free(t.path);
+    return status;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* Each folder on the way is made in turn, the path being cut behind it meanwhile. */
+static int make_folders(char *path)
+{
+    for (char *end = path; *end;) {
+        end += strspn(end, "/");
+        end += strcspn(end, "/");
+        char behind = *end;
+        *end = '\0';
+        int failure = mkdir(path, 0777) < 0 ? errno : 0;
+        if (failure && !is_folder(path)) {
+            errno = failure == EEXIST ? ENOTDIR : failure;
+            return -1;
+        }
+        *end = behind;
+    }
+    return 0;
+}
+
+int dlb_file_make_folder(const char *path, dlb_error *err)
+{
+    if (*path == '\0')
+        return dlb_fail(err, DLB_BAD_INPUT, "a folder cannot have an empty name");
+    char *own = dlb_strdup(path);
+    int status = make_folders(own);
+    if (status < 0)
+        status = dlb_fail(err, DLB_BAD_INPUT, "%s: cannot be created: %s", path, strerror(errno));
+    free(own);
     return status;
 }
 

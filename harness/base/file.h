@@ -1,4 +1,5 @@
-/* Whole files: read into memory, written so that a reader sees the old or the new, never half. */
+/* Whole files, read into memory and written so that a reader sees the old or the new, never half;
+ * and folders. */
 #ifndef DLB_BASE_FILE_H
 #define DLB_BASE_FILE_H
 
@@ -30,6 +31,13 @@ bool dlb_file_same(const char *path, const char *other);
  * and the file that it leads to is replaced. What is no file (a device, a pipe) is written to.
  */
 int dlb_file_write_atomic(const char *path, const char *bytes, size_t count, dlb_error *err);
+
+/* Write all of the bytes, in one write unless a signal or a full disk cuts it; 0, or -1 with errno.
+ */
+int dlb_file_write_all(int fd, const char *bytes, size_t count);
+
+/* Make a folder, and those that it is to be in; one that is there is fine. */
+int dlb_file_make_folder(const char *path, dlb_error *err);
 
 /* Remove a folder and all that is in it, following no links; what cannot be removed stays. */
 void dlb_file_remove_tree(const char *path);

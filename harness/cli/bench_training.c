@@ -11,17 +11,12 @@ enum { TEST_IMAGES = 64 }; /* of a rank: what is not measured is to be short */
 
 /* ---- Its result ---- */
 
-static double real_of(const dlb_row *row, int column)
-{
-    return row->cells[column].kind == DLB_CELL_REAL ? row->cells[column].real : NAN;
-}
-
 /* Of the whole, mean over ranks. */
 static double mean_pct(const dlb_result *result, int column, double whole_s)
 {
     double sum = 0;
     for (size_t r = 0; r < result->ranks.count; r++)
-        sum += real_of(&result->ranks.rows[r], column);
+        sum += dlb_row_real(&result->ranks.rows[r], column);
     return 100 * sum / (double)result->ranks.count / whole_s;
 }
 
@@ -30,16 +25,15 @@ static int read_speed(const char *path, dlb_bench_speed *speed, dlb_error *err)
     dlb_result result;
     if (dlb_result_read(&result, path, err) < 0)
         return DLB_FAIL;
-    double train_s = real_of(&result.run, DLB_RUN_time_to_solution_s);
+    double train_s = dlb_row_real(&result.run, DLB_RUN_time_to_solution_s);
     *speed = (dlb_bench_speed){
         .train_s = train_s,
-        .images_per_s = real_of(&result.run, DLB_RUN_images_per_s),
+        .images_per_s = dlb_row_real(&result.run, DLB_RUN_images_per_s),
         .exposed_pct = mean_pct(&result, DLB_RANK_comm_exposed_s, train_s),
         .wait_pct = mean_pct(&result, DLB_RANK_wait_s, train_s),
-        .peak_mb = real_of(&result.run, DLB_RUN_peak_rss_mb),
+        .peak_mb = dlb_row_real(&result.run, DLB_RUN_peak_rss_mb),
     };
-    const dlb_cell *host = &result.run.cells[DLB_RUN_host];
-    snprintf(speed->host, sizeof speed->host, "%s", host->kind == DLB_CELL_TEXT ? host->text : "");
+    snprintf(speed->host, sizeof speed->host, "%s", dlb_row_text(&result.run, DLB_RUN_host));
     dlb_result_release(&result);
     if (isnan(speed->images_per_s))
         return dlb_fail(err, DLB_FAIL, "its result has no images/s");

@@ -75,6 +75,7 @@ static bool is_asked_for(const sweep *s, size_t point, int repeat)
 static void take_in(sweep *s, const dlb_stored_run *run, history *h)
 {
     size_t point;
+    s->sequence = run->sequence > s->sequence ? run->sequence : s->sequence;
     if (!dlb_sweep_index_find(s->index, run->point, &point) ||
         !is_asked_for(s, point, run->repeat)) {
         h->others++;
@@ -141,7 +142,6 @@ static int resume(sweep *s, dlb_error *err)
     s->estimate = dlb_sweep_estimate_create(s->scene);
     for (size_t i = 0; i < dlb_store_count(s->store); i++)
         take_in(s, dlb_store_run(s->store, i), &h);
-    s->sequence = (long long)dlb_store_count(s->store);
     s->display.total = dlb_agenda_left(s->agenda);
     tell_history(s, &h);
     return 0;
@@ -160,20 +160,15 @@ static void announce(sweep *s, size_t point, int repeat)
     dlb_str_release(&text);
 }
 
-static double cell_number(const dlb_row *row, int column)
-{
-    return row->cells[column].kind == DLB_CELL_REAL ? row->cells[column].real : NAN;
-}
-
 /* Record the run; *bad: it failed. */
 static int record(sweep *s, size_t point, int repeat, dlb_result *result, bool *bad, dlb_error *err)
 {
     dlb_row_set_int(&result->run, DLB_RUN_sequence, ++s->sequence);
     if (dlb_store_add(s->store, result, err) < 0)
         return DLB_FAIL;
-    double wall_s = cell_number(&result->run, DLB_RUN_wall_s);
-    double time_s = cell_number(&result->run, DLB_RUN_time_to_solution_s);
-    *bad = dlb_sweep_is_bad(result->run.cells[DLB_RUN_status].text);
+    double wall_s = dlb_row_real(&result->run, DLB_RUN_wall_s);
+    double time_s = dlb_row_real(&result->run, DLB_RUN_time_to_solution_s);
+    *bad = dlb_sweep_is_bad(dlb_row_text(&result->run, DLB_RUN_status));
     s->bad += *bad;
     dlb_agenda_done(s->agenda, point, repeat,
                     s->scene->study->command && isnan(time_s) && !*bad ? wall_s : time_s);
@@ -241,13 +236,14 @@ static int open_store(sweep *s, const char *folder, dlb_error *err)
 
 static int draw(const dlb_report *report, const char *folder, dlb_error *err)
 {
-    dlb_str plots = DLB_STR_INIT;
+    dlb_str plots = DLB_STR_INIT, formats = DLB_STR_INIT;
     size_t count;
     dlb_str_addf(&plots, "%s/plots", folder);
-    dlb_figure_options figures = {.folder = plots.text};
+    dlb_figure_options figures = {.folder = plots.text, .drawn = &formats};
     int status = dlb_report_figures(report, &figures, &count, err);
     if (status == 0)
         dlb_figures_tell(&figures, count);
+    dlb_str_release(&formats);
     dlb_str_release(&plots);
     return status;
 }

@@ -9,6 +9,7 @@ void dlb_figures_tell(const dlb_figure_options *options, size_t count)
     else if (options->terminal)
         fputs(options->drawn->text, stdout);
     else
-        printf("%zu figure%s in %s, each as SVG, PNG and PDF; NAME.gp draws one again.\n", count,
-               count == 1 ? "" : "s", options->folder);
+        printf("%zu figure%s in %s%s%s; NAME.gp draws one again.\n", count, count == 1 ? "" : "s",
+               options->folder, options->drawn ? ", each as " : "",
+               options->drawn ? options->drawn->text : "");
 }

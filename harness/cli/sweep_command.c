@@ -183,12 +183,11 @@ int dlb_sweep_command(const dlb_sweep_scene *scene, const dlb_sweep_run *run,
     if (status == 0)
         status = build(scene, run, &workload, &launch, line, err);
     bool crowded = dlb_launch_oversubscribes(&launch, &scene->machine);
-    bool owns = launch.binding != DLB_BINDING_NONE && launch.binding != DLB_BINDING_SOCKET;
     *shape = (dlb_sweep_shape){.ranks = launch.ranks,
                                .threads = launch.threads,
                                .seed = workload.seed,
                                .oversubscribed = crowded,
-                               .bound = launch.ranks > 1 && owns && !crowded,
+                               .bound = dlb_launch_binds(&launch, &scene->machine),
                                .launcher = dlb_launch_starter(&launch, &scene->machine)};
     dlb_workload_release(&workload);
     return status;

@@ -2,12 +2,13 @@
 
 #include <math.h>
 
+#include "cli/sweep_judge.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
 
 enum { BAR = 20 };
 
-static const double noisy_steal_pct = 2;
+static const double noisy_steal_pct = 2, noisy_load = 1.5; /* beyond the run's own threads */
 
 void dlb_sweep_display_init(dlb_sweep_display *display, FILE *out)
 {
@@ -79,16 +80,6 @@ void dlb_sweep_display_tick(dlb_sweep_display *d, double elapsed_s)
 
 /* ---- The lines ---- */
 
-static bool has_number(const dlb_row *row, int column)
-{
-    return row->cells[column].kind == DLB_CELL_REAL;
-}
-
-static const char *text_of(const dlb_row *row, int column)
-{
-    return row->cells[column].kind == DLB_CELL_TEXT ? row->cells[column].text : "";
-}
-
 static const char *colour_of(const char *status)
 {
     if (strcmp(status, "ok") == 0)
@@ -102,28 +93,41 @@ static void add_status(dlb_str *line, const dlb_sweep_display *d, const char *st
                  d->colour ? "\033[0m" : "");
 }
 
+/* The load is of the last minute: what the run itself put on the machine is part of it. */
+static void add_noise(dlb_str *line, const dlb_row *row)
+{
+    double steal_pct = dlb_row_real(row, DLB_RUN_steal_pct), load = dlb_row_real(row, DLB_RUN_load);
+    double own = dlb_row_real(row, DLB_RUN_ranks) * dlb_row_real(row, DLB_RUN_threads);
+    if (steal_pct > noisy_steal_pct)
+        dlb_str_addf(line, "  noise: %.1f %% of the CPU time went to other machines", steal_pct);
+    if (load > own + noisy_load)
+        dlb_str_addf(line, "  noise: a load of %.1f where the run has %.0f thread%s", load, own,
+                     own == 1 ? "" : "s");
+}
+
 static void add_outcome(dlb_str *line, const dlb_row *row)
 {
-    if (has_number(row, DLB_RUN_time_to_solution_s))
-        dlb_str_addf(line, "  %s",
-                     dlb_text_seconds(row->cells[DLB_RUN_time_to_solution_s].real).text);
-    else if (has_number(row, DLB_RUN_wall_s))
-        dlb_str_addf(line, "  wall %s", dlb_text_seconds(row->cells[DLB_RUN_wall_s].real).text);
-    if (has_number(row, DLB_RUN_test_accuracy))
-        dlb_str_addf(line, "  accuracy %.4f", row->cells[DLB_RUN_test_accuracy].real);
-    if (*text_of(row, DLB_RUN_reason))
-        dlb_str_addf(line, "  %s", text_of(row, DLB_RUN_reason));
-    if (has_number(row, DLB_RUN_steal_pct) && row->cells[DLB_RUN_steal_pct].real > noisy_steal_pct)
-        dlb_str_addf(line, "  noise: %.1f %% of the CPU time went to other machines",
-                     row->cells[DLB_RUN_steal_pct].real);
+    double time_s = dlb_row_real(row, DLB_RUN_time_to_solution_s);
+    double wall_s = dlb_row_real(row, DLB_RUN_wall_s);
+    double accuracy = dlb_row_real(row, DLB_RUN_test_accuracy);
+    const char *reason = dlb_row_text(row, DLB_RUN_reason);
+    if (!isnan(time_s))
+        dlb_str_addf(line, "  %s", dlb_text_seconds(time_s).text);
+    else if (!isnan(wall_s))
+        dlb_str_addf(line, "  wall %s", dlb_text_seconds(wall_s).text);
+    if (!isnan(accuracy))
+        dlb_str_addf(line, "  accuracy %.4f", accuracy);
+    if (*reason)
+        dlb_str_addf(line, "  %s", reason);
+    add_noise(line, row);
 }
 
 void dlb_sweep_display_end(dlb_sweep_display *d, const dlb_row *row)
 {
-    const char *status = text_of(row, DLB_RUN_status);
+    const char *status = dlb_row_text(row, DLB_RUN_status);
     dlb_str line = DLB_STR_INIT;
     d->done++;
-    d->bad += strcmp(status, "failed") == 0 || strcmp(status, "timeout") == 0;
+    d->bad += dlb_sweep_is_bad(status);
     if (d->total < d->done)
         d->total = d->done;
     dlb_str_addf(&line, "%*zu/%zu  ", (int)snprintf(NULL, 0, "%zu", d->total), d->done, d->total);

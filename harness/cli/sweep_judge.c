@@ -194,9 +194,9 @@ static int check_settings(const dlb_result *result, const dlb_workload *asked, d
 
 static long long expected_steps(const dlb_workload *asked, const dlb_result *result)
 {
-    long long images = result->run.cells[DLB_RUN_train_images].integer;
-    long long batch = result->run.cells[DLB_RUN_batch].integer;
-    long long workers = result->run.cells[DLB_RUN_workers].integer;
+    long long images = dlb_row_int(&result->run, DLB_RUN_train_images, 0);
+    long long batch = dlb_row_int(&result->run, DLB_RUN_batch, 0);
+    long long workers = dlb_row_int(&result->run, DLB_RUN_workers, 0);
     if (workers < 1 || batch < 1)
         return -1;
     long long most = (images + workers - 1) / workers;
@@ -211,7 +211,7 @@ static int check_ranks(const dlb_result *result, const dlb_sweep_shape *shape, l
         return dlb_fail(err, DLB_FAIL, "%d of %d ranks reported their end", result->ranks_ended,
                         shape->ranks);
     for (size_t r = 0; r < result->ranks.count; r++) {
-        long long taken = result->ranks.rows[r].cells[DLB_RANK_steps].integer;
+        long long taken = dlb_row_int(&result->ranks.rows[r], DLB_RANK_steps, -1);
         if (taken != steps)
             return dlb_fail(err, DLB_FAIL, "rank %zu took %lld steps where %lld were expected", r,
                             taken, steps);
@@ -250,8 +250,7 @@ static int check_training(const dlb_sweep_scene *scene, const dlb_sweep_evidence
 
 static bool has_status(const dlb_result *result, const char *status)
 {
-    const dlb_cell *cell = &result->run.cells[DLB_RUN_status];
-    return cell->kind == DLB_CELL_TEXT && strcmp(cell->text, status) == 0;
+    return strcmp(dlb_row_text(&result->run, DLB_RUN_status), status) == 0;
 }
 
 /* Whether the result file can be taken for what it says; else *why. */
@@ -261,7 +260,7 @@ static bool is_credible(const dlb_sweep_scene *scene, const dlb_sweep_evidence *
     if (has_status(result, "diverged"))
         return !e->end->timed_out && e->end->status <= 128;
     if (has_status(result, "failed"))
-        dlb_fail(why, DLB_FAIL, "%s", result->run.cells[DLB_RUN_reason].text);
+        dlb_fail(why, DLB_FAIL, "%s", dlb_row_text(&result->run, DLB_RUN_reason));
     return has_status(result, "ok") && e->end->status == 0 && !e->end->timed_out &&
            check_training(scene, e, result, why) == 0;
 }

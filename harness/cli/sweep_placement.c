@@ -2,11 +2,6 @@
 
 #include "measure/cpus.h"
 
-static const char *text_of(const dlb_row *row, int column)
-{
-    return row->cells[column].kind == DLB_CELL_TEXT ? row->cells[column].text : "";
-}
-
 static bool overlap(const dlb_cpus *a, const dlb_cpus *b)
 {
     for (int word = 0; word < DLB_CPUS_MAX / 64; word++)
@@ -22,8 +17,9 @@ static int find_sharer(const dlb_result *result, size_t rank, const dlb_cpus *ow
     for (size_t other = 0; other < rank; other++) {
         const dlb_row *candidate = &result->ranks.rows[other];
         dlb_cpus cpus;
-        if (strcmp(text_of(row, DLB_RANK_host), text_of(candidate, DLB_RANK_host)) == 0 &&
-            dlb_cpus_parse(&cpus, text_of(candidate, DLB_RANK_cpus_allowed)) && overlap(own, &cpus))
+        if (strcmp(dlb_row_text(row, DLB_RANK_host), dlb_row_text(candidate, DLB_RANK_host)) == 0 &&
+            dlb_cpus_parse(&cpus, dlb_row_text(candidate, DLB_RANK_cpus_allowed)) &&
+            overlap(own, &cpus))
             return (int)other;
     }
     return -1;
@@ -31,7 +27,7 @@ static int find_sharer(const dlb_result *result, size_t rank, const dlb_cpus *ow
 
 static bool note_misplaced(dlb_result *result, size_t rank, int threads)
 {
-    const char *allowed = text_of(&result->ranks.rows[rank], DLB_RANK_cpus_allowed);
+    const char *allowed = dlb_row_text(&result->ranks.rows[rank], DLB_RANK_cpus_allowed);
     dlb_cpus own;
     if (!dlb_cpus_parse(&own, allowed))
         return false;

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/sweep_judge.h"
 
@@ -28,18 +29,11 @@ static void release(attempt *a)
 
 /* ---- Folders ---- */
 
-static int make_folder(const char *path, dlb_error *err)
-{
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return 0;
-    return dlb_fail(err, DLB_FAIL, "%s cannot be created: %s", path, strerror(errno));
-}
-
 static int make_folder_in(const dlb_store *store, const char *name, dlb_error *err)
 {
     dlb_str path = DLB_STR_INIT;
     dlb_store_path(store, name, &path);
-    int status = make_folder(path.text, err);
+    int status = dlb_file_make_folder(path.text, err);
     dlb_str_release(&path);
     return status;
 }
@@ -114,7 +108,8 @@ static void name_log(const dlb_store *store, attempt *a)
 static void name_result(const dlb_store *store, attempt *a)
 {
     char path[sizeof a->name + 64];
-    snprintf(path, sizeof path, "tmp/%s.%ld.json", a->name, (long)getpid());
+    snprintf(path, sizeof path, "tmp/%s.%ld.%lld.json", a->name, (long)getpid(),
+             (long long)dlb_clock_ns());
     dlb_store_path(store, path, &a->result);
 }
 
@@ -132,7 +127,7 @@ static int name_attempt(const dlb_sweep_runner *runner, size_t point, int repeat
     if (!has_run_dir(runner->scene->study))
         return 0;
     find_free_name(runner->store, "runs", a->name, &a->run_dir);
-    return make_folder(a->run_dir.text, err);
+    return dlb_file_make_folder(a->run_dir.text, err);
 }
 
 /* ---- The log ---- */
@@ -148,13 +143,11 @@ static int open_log(const attempt *a, const char *description, const dlb_command
     dlb_str_addf(&head, "# %s: %s\n# started %s\n# ", a->name, description, a->started);
     dlb_command_line_describe(line, &head);
     dlb_str_add(&head, "\n");
-    ssize_t written = write(fd, head.text, head.length);
-    bool whole = written == (ssize_t)head.length;
+    int written = dlb_file_write_all(fd, head.text, head.length);
     dlb_str_release(&head);
-    if (whole)
+    if (written == 0)
         return fd;
-    dlb_fail(err, DLB_FAIL, "%s cannot be written: %s", a->log.text,
-             written < 0 ? strerror(errno) : "no space left");
+    dlb_fail(err, DLB_FAIL, "%s cannot be written: %s", a->log.text, strerror(errno));
     close(fd);
     return DLB_FAIL;
 }

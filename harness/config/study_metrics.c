@@ -1,8 +1,7 @@
 #include "config/study_metrics.h"
 
-#include <regex.h>
-
 #include "base/mem.h"
+#include "base/pattern.h"
 #include "base/str.h"
 #include "config/study_words.h"
 
@@ -35,19 +34,10 @@ static int read_kind(const dlb_ini_entry *entry, enum dlb_metric_kind *kind, siz
 
 static int read_regex(dlb_metric *metric, const dlb_ini_entry *entry, size_t offset, dlb_error *err)
 {
-    regex_t compiled;
-    char why[128];
+    dlb_error problem;
     metric->pattern = dlb_words_unquote(entry->value + offset);
-    int fault = regcomp(&compiled, metric->pattern, REG_EXTENDED | REG_NEWLINE);
-    if (fault) {
-        regerror(fault, &compiled, why, sizeof why);
-        return dlb_place_fail(err, &entry->value_place, offset, "no regular expression: %s", why);
-    }
-    size_t groups = compiled.re_nsub;
-    regfree(&compiled);
-    if (groups == 0)
-        return dlb_place_fail(err, &entry->value_place, offset,
-                              "this needs a group, such as ([0-9.]+), around the number");
+    if (dlb_pattern_check(metric->pattern, &problem) < 0)
+        return dlb_place_fail(err, &entry->value_place, offset, "%s", problem.message);
     return 0;
 }
 

@@ -13,7 +13,7 @@ typedef struct frame_column {
     enum dlb_frame_kind kind;
     size_t field; /* its place in a record of the file */
     dlb_cells cells;
-    dlb_words words; /* of a WORD column */
+    dlb_word_codes words; /* of a WORD column */
 } frame_column;
 
 struct dlb_frame {
@@ -28,7 +28,7 @@ void dlb_frame_free(dlb_frame *frame)
     if (!frame)
         return;
     for (size_t i = 0; i < frame->column_count; i++) {
-        dlb_words_release(&frame->columns[i].words);
+        dlb_word_codes_release(&frame->columns[i].words);
         dlb_cells_release(&frame->columns[i].cells);
         free(frame->columns[i].name);
     }
@@ -39,15 +39,15 @@ void dlb_frame_free(dlb_frame *frame)
 /* Headers of other programs may leave columns without a name. */
 static int check_names(const char *file, const dlb_csv_record *header, dlb_error *err)
 {
-    dlb_words names = {0};
+    dlb_word_codes names = {0};
     const char *twice = NULL;
     for (size_t i = 0; i < header->count && !twice; i++) {
         const dlb_csv_field *name = &header->fields[i];
         uint32_t known = names.count;
-        if (name->length > 0 && dlb_words_code(&names, name->text, name->length) <= known)
+        if (name->length > 0 && dlb_word_codes_of(&names, name->text, name->length) <= known)
             twice = name->text;
     }
-    dlb_words_release(&names);
+    dlb_word_codes_release(&names);
     if (twice)
         return dlb_fail(err, DLB_BAD_INPUT, "%s: line %zu: column \"%.100s\" is there twice", file,
                         header->line, twice);
@@ -130,7 +130,7 @@ static int add_cell(frame_column *column, const dlb_csv_field *field, dlb_error 
     }
     if (field->length > DLB_WORD_MAX)
         return dlb_fail(err, DLB_BAD_INPUT, "a text of more than %d bytes", DLB_WORD_MAX);
-    uint32_t code = dlb_words_code(&column->words, field->text, field->length);
+    uint32_t code = dlb_word_codes_of(&column->words, field->text, field->length);
     dlb_cells_add_code(&column->cells, code);
     return 0;
 }
@@ -144,7 +144,7 @@ static int add_row(dlb_frame *frame, const char *file, const dlb_csv_record *rec
     frame_column *columns = frame->columns;
     for (size_t i = frame->number_count; i < frame->column_count; i++) {
         const dlb_csv_field *field = field_of(record, &columns[i]);
-        dlb_words_expect(&columns[i].words, field->text, field->length);
+        dlb_word_codes_expect(&columns[i].words, field->text, field->length);
     }
     for (size_t i = 0; i < frame->column_count; i++)
         if (add_cell(&columns[i], field_of(record, &columns[i]), err) < 0)
@@ -178,7 +178,7 @@ static void seal(dlb_frame *frame)
 {
     for (size_t i = 0; i < frame->column_count; i++) {
         dlb_cells_seal(&frame->columns[i].cells);
-        dlb_words_seal(&frame->columns[i].words);
+        dlb_word_codes_seal(&frame->columns[i].words);
     }
 }
 
@@ -286,7 +286,7 @@ uint32_t dlb_frame_codes(const dlb_frame *frame, int column)
 const char *dlb_frame_text(const dlb_frame *frame, int column, uint32_t code)
 {
     const frame_column *found = column_of(frame, column, DLB_FRAME_WORD);
-    return found ? dlb_words_text(&found->words, code) : "";
+    return found ? dlb_word_codes_text(&found->words, code) : "";
 }
 
 const char *dlb_frame_word(const dlb_frame *frame, int column, size_t row)

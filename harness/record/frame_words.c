@@ -1,13 +1,14 @@
 #include "record/frame_words.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 
-static size_t page_count(const dlb_words *words)
+static size_t page_count(const dlb_word_codes *words)
 {
-    return ((size_t)words->count + DLB_WORDS_PAGE - 1) / DLB_WORDS_PAGE;
+    return ((size_t)words->count + DLB_WORD_PAGE - 1) / DLB_WORD_PAGE;
 }
 
-void dlb_words_release(dlb_words *words)
+void dlb_word_codes_release(dlb_word_codes *words)
 {
     for (size_t i = 0; i < page_count(words); i++) {
         free(words->pages[i].bytes);
@@ -15,57 +16,34 @@ void dlb_words_release(dlb_words *words)
     }
     free(words->pages);
     free(words->slots);
-    *words = (dlb_words){0};
+    *words = (dlb_word_codes){0};
 }
 
-void dlb_words_seal(dlb_words *words)
+void dlb_word_codes_seal(dlb_word_codes *words)
 {
     free(words->slots);
     words->slots = NULL;
     words->slot_count = 0;
 }
 
-const char *dlb_words_text(const dlb_words *words, uint32_t code)
+const char *dlb_word_codes_text(const dlb_word_codes *words, uint32_t code)
 {
     if (code == 0)
         return "";
-    const dlb_words_page *page = &words->pages[(code - 1) / DLB_WORDS_PAGE];
-    return page->bytes + page->starts[(code - 1) % DLB_WORDS_PAGE];
+    const dlb_word_page *page = &words->pages[(code - 1) / DLB_WORD_PAGE];
+    return page->bytes + page->starts[(code - 1) % DLB_WORD_PAGE];
 }
 
-static bool is_word(const dlb_words *words, uint32_t code, const char *text, size_t length)
+static bool is_word(const dlb_word_codes *words, uint32_t code, const char *text, size_t length)
 {
-    const dlb_words_page *page = &words->pages[(code - 1) / DLB_WORDS_PAGE];
-    size_t index = (code - 1) % DLB_WORDS_PAGE;
-    bool last = code == words->count || index + 1 == DLB_WORDS_PAGE;
+    const dlb_word_page *page = &words->pages[(code - 1) / DLB_WORD_PAGE];
+    size_t index = (code - 1) % DLB_WORD_PAGE;
+    bool last = code == words->count || index + 1 == DLB_WORD_PAGE;
     size_t start = page->starts[index], end = last ? page->length : page->starts[index + 1];
     return end - start == length + 1 && memcmp(page->bytes + start, text, length) == 0;
 }
 
-static uint64_t mixed(uint64_t hash, const char *eight)
-{
-    uint64_t word;
-    memcpy(&word, eight, sizeof word);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ (hash >> 32);
-}
-
-/* The last eight bytes overlap those before; fewer are mixed as a word that is filled up. */
-static uint64_t hash_of(const char *text, size_t length)
-{
-    uint64_t hash = length;
-    if (length < 8) {
-        char filled[8] = {0};
-        for (size_t i = 0; i < length; i++)
-            filled[i] = text[i];
-        return mixed(hash, filled);
-    }
-    for (size_t i = 0; i + 8 < length; i += 8)
-        hash = mixed(hash, text + i);
-    return mixed(hash, text + length - 8);
-}
-
-static dlb_words_slot *free_slot(dlb_words *words, uint32_t hash)
+static dlb_word_slot *free_slot(dlb_word_codes *words, uint32_t hash)
 {
     size_t mask = words->slot_count - 1, at = hash & mask;
     while (words->slots[at].code)
@@ -74,11 +52,11 @@ static dlb_words_slot *free_slot(dlb_words *words, uint32_t hash)
 }
 
 /* At most half of the slots are taken. */
-static void make_slots(dlb_words *words)
+static void make_slots(dlb_word_codes *words)
 {
     if (2 * ((size_t)words->count + 1) <= words->slot_count)
         return;
-    dlb_words_slot *old = words->slots;
+    dlb_word_slot *old = words->slots;
     size_t old_count = words->slot_count;
     words->slot_count = old_count ? 2 * old_count : 16;
     words->slots = dlb_alloc(words->slot_count, sizeof *words->slots);
@@ -89,7 +67,7 @@ static void make_slots(dlb_words *words)
 }
 
 /* A page that is full keeps no more memory than its texts need. */
-static void trim(dlb_words_page *page)
+static void trim(dlb_word_page *page)
 {
     char *bytes = realloc(page->bytes, page->length);
     if (bytes)
@@ -97,14 +75,14 @@ static void trim(dlb_words_page *page)
     page->capacity = page->length;
 }
 
-static uint32_t add_word(dlb_words *words, const char *text, size_t length)
+static uint32_t add_word(dlb_word_codes *words, const char *text, size_t length)
 {
-    size_t page_index = words->count / DLB_WORDS_PAGE, index = words->count % DLB_WORDS_PAGE;
+    size_t page_index = words->count / DLB_WORD_PAGE, index = words->count % DLB_WORD_PAGE;
     words->pages =
         dlb_grow(words->pages, &words->page_capacity, page_index + 1, sizeof *words->pages);
     if (index == 0 && page_index > 0)
         trim(&words->pages[page_index - 1]);
-    dlb_words_page *page = &words->pages[page_index];
+    dlb_word_page *page = &words->pages[page_index];
     page->starts = dlb_grow(page->starts, &page->starts_capacity, index + 1, sizeof *page->starts);
     page->bytes = dlb_grow(page->bytes, &page->capacity, page->length + length + 1, 1);
     page->starts[index] = (uint32_t)page->length;
@@ -114,33 +92,33 @@ static uint32_t add_word(dlb_words *words, const char *text, size_t length)
     return ++words->count;
 }
 
-static uint32_t find_or_add(dlb_words *words, const char *text, size_t length)
+static uint32_t find_or_add(dlb_word_codes *words, const char *text, size_t length)
 {
-    uint32_t hash = (uint32_t)hash_of(text, length);
+    uint32_t hash = (uint32_t)dlb_hash(text, length);
     make_slots(words);
     size_t mask = words->slot_count - 1, at = hash & mask;
     for (; words->slots[at].code; at = (at + 1) & mask)
         if (words->slots[at].hash == hash && is_word(words, words->slots[at].code, text, length))
             return words->slots[at].code;
-    words->slots[at] = (dlb_words_slot){hash, add_word(words, text, length)};
+    words->slots[at] = (dlb_word_slot){hash, add_word(words, text, length)};
     return words->count;
 }
 
-uint32_t dlb_words_code(dlb_words *words, const char *text, size_t length)
+uint32_t dlb_word_codes_of(dlb_word_codes *words, const char *text, size_t length)
 {
     if (length == 0)
         return 0;
     if (length == words->last_length && memcmp(text, words->last_text, length) == 0)
         return words->last;
     words->last = find_or_add(words, text, length);
-    words->last_text = dlb_words_text(words, words->last);
+    words->last_text = dlb_word_codes_text(words, words->last);
     words->last_length = length;
     return words->last;
 }
 
-void dlb_words_expect(const dlb_words *words, const char *text, size_t length)
+void dlb_word_codes_expect(const dlb_word_codes *words, const char *text, size_t length)
 {
     enum { NEAR = 4096 }; /* slots that the cache has anyway */
     if (words->slot_count > NEAR)
-        __builtin_prefetch(&words->slots[hash_of(text, length) & (words->slot_count - 1)]);
+        __builtin_prefetch(&words->slots[dlb_hash(text, length) & (words->slot_count - 1)]);
 }

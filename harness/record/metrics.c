@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <regex.h>
 
 #include "base/file.h"
+#include "base/pattern.h"
 #include "record/frame.h"
 
 /* What is longer is no line that a metric stands in, and no file that is written for one. */
@@ -21,32 +21,6 @@ static int not_there(const char *path, const char *why, dlb_error *err)
 
 /* --- in the output --- */
 
-static int compile(regex_t *regex, const char *pattern, dlb_error *err)
-{
-    char why[128];
-    int problem = regcomp(regex, pattern, REG_EXTENDED);
-    if (problem) {
-        regerror(problem, regex, why, sizeof why);
-        return dlb_fail(err, DLB_BAD_INPUT, "regex %.200s: %s", pattern, why);
-    }
-    if (regex->re_nsub > 0)
-        return 0;
-    regfree(regex);
-    return dlb_fail(err, DLB_BAD_INPUT,
-                    "regex %.200s: has no group; put the number in parentheses, such as "
-                    "loss: ([0-9.]+)",
-                    pattern);
-}
-
-int dlb_metric_check_regex(const char *pattern, dlb_error *err)
-{
-    regex_t regex;
-    int status = compile(&regex, pattern, err);
-    if (status == 0)
-        regfree(&regex);
-    return status;
-}
-
 /* The next line, without its end; a progress bar ends its lines with a carriage return. */
 static bool next_line(FILE *file, dlb_str *line)
 {
@@ -61,20 +35,12 @@ static bool next_line(FILE *file, dlb_str *line)
     return c != EOF || line->length > 0;
 }
 
-/* The first group in the last line that matches into *found, whose text is NULL if none does. */
+/* The value in the last line that matches into *found, whose text is NULL if none does. */
 static void find_last(FILE *file, const regex_t *regex, dlb_str *found)
 {
     dlb_str line = DLB_STR_INIT;
-    regmatch_t group[2];
-    while (next_line(file, &line)) {
-        if (regexec(regex, line.text, 2, group, 0) != 0)
-            continue;
-        dlb_str_clear(found);
-        dlb_str_add(found, "");
-        if (group[1].rm_so >= 0)
-            dlb_str_add_bytes(found, line.text + group[1].rm_so,
-                              (size_t)(group[1].rm_eo - group[1].rm_so));
-    }
+    while (next_line(file, &line))
+        dlb_pattern_find(regex, line.text, found);
     dlb_str_release(&line);
 }
 
@@ -90,9 +56,11 @@ static int number_of(const char *text, double *value)
 int dlb_metric_regex(const char *path, const char *pattern, double *value, dlb_error *err)
 {
     regex_t regex;
-    int status = compile(&regex, pattern, err);
-    if (status < 0)
+    int status = dlb_pattern_compile(&regex, pattern, err);
+    if (status < 0) {
+        dlb_error_prefix(err, "regex %.200s", pattern);
         return status;
+    }
     FILE *file = fopen(path, "re");
     if (!file) {
         regfree(&regex);

@@ -10,13 +10,10 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* Whether the pattern is a POSIX extended regular expression with at least one group. */
-int dlb_metric_check_regex(const char *pattern, dlb_error *err);
-
 /*
- * The first group in the last line of the file that matches. Files of any size and any bytes; lines
- * end with a line feed or, as those of a progress bar do, with a carriage return, and are looked at
- * up to 64 KB.
+ * What a pattern (base/pattern.h) finds in the last line of the file that matches. Files of any
+ * size and any bytes; lines end with a line feed or, as those of a progress bar do, with a carriage
+ * return, and are looked at up to 64 KB.
  */
 int dlb_metric_regex(const char *path, const char *pattern, double *value, dlb_error *err);
 

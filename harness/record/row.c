@@ -74,6 +74,26 @@ void dlb_row_set_text(dlb_row *row, int column, const char *text)
         free(own);
 }
 
+const char *dlb_row_text(const dlb_row *row, int column)
+{
+    const dlb_cell *cell = &row->cells[column];
+    return cell->kind == DLB_CELL_TEXT ? cell->text : "";
+}
+
+double dlb_row_real(const dlb_row *row, int column)
+{
+    const dlb_cell *cell = &row->cells[column];
+    if (cell->kind == DLB_CELL_INT)
+        return (double)cell->integer;
+    return cell->kind == DLB_CELL_REAL ? cell->real : NAN;
+}
+
+long long dlb_row_int(const dlb_row *row, int column, long long missing)
+{
+    const dlb_cell *cell = &row->cells[column];
+    return cell->kind == DLB_CELL_INT ? cell->integer : missing;
+}
+
 static int refuse_cell(const dlb_column *column, const char *text, const char *what, dlb_error *err)
 {
     return dlb_fail(err, DLB_BAD_INPUT, "%s: %.80s is not %s", column->name, text, what);

@@ -70,6 +70,11 @@ void dlb_row_set_real(dlb_row *row, int column, double value);
 void dlb_row_set_text(dlb_row *row, int column, const char *text);
 void dlb_row_clear(dlb_row *row, int column);
 
+/* What a column has: "" where there is no text; NaN, or `missing`, where there is no number. */
+const char *dlb_row_text(const dlb_row *row, int column);
+double dlb_row_real(const dlb_row *row, int column);
+long long dlb_row_int(const dlb_row *row, int column, long long missing);
+
 /* Set a column from the text of a cell, by the column's type; "" is missing. */
 int dlb_row_parse(dlb_row *row, int column, const char *text, dlb_error *err);
 

@@ -1,6 +1,6 @@
 #include "record/store.h"
 
-#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -31,6 +31,7 @@ static void remember(dlb_store *store, const dlb_stored_run *run)
         .commit = word(store, run->commit),
         .host = word(store, run->host),
         .repeat = run->repeat,
+        .sequence = run->sequence,
         .time_to_solution_s = run->time_to_solution_s,
         .wall_s = run->wall_s,
     };
@@ -40,7 +41,7 @@ static void remember(dlb_store *store, const dlb_stored_run *run)
 typedef struct run_reader {
     dlb_store *store;
     bool placed;
-    int run, point, status, commit, host, repeat, time_to_solution_s, wall_s;
+    int run, point, status, commit, host, repeat, sequence, time_to_solution_s, wall_s;
 } run_reader;
 
 static void place_columns(run_reader *r)
@@ -53,6 +54,7 @@ static void place_columns(run_reader *r)
     PLACE(commit);
     PLACE(host);
     PLACE(repeat);
+    PLACE(sequence);
     PLACE(time_to_solution_s);
     PLACE(wall_s);
 #undef PLACE
@@ -65,20 +67,30 @@ static double real_at(const dlb_store_row *row, int place)
     return dlb_parse_real(dlb_store_field(row, place), &value) ? value : NAN;
 }
 
+/* What counts from 1. A sequence that is read can be gone on with for ever. */
+enum { MOST_REPEATS = INT_MAX };
+static const long long most_runs = LLONG_MAX / 2;
+
+static long long count_at(const dlb_store_row *row, int place, long long most)
+{
+    long long count;
+    bool valid = dlb_parse_int(dlb_store_field(row, place), &count) && count > 0 && count <= most;
+    return valid ? count : 0;
+}
+
 static bool read_run(const dlb_store_row *row, void *arg)
 {
     run_reader *r = arg;
     if (!r->placed)
         place_columns(r);
-    long long repeat;
-    bool counts = dlb_parse_int(dlb_store_field(row, r->repeat), &repeat);
     remember(r->store, &(dlb_stored_run){
                            .run = dlb_store_field(row, r->run),
                            .point = dlb_store_field(row, r->point),
                            .status = dlb_store_field(row, r->status),
                            .commit = dlb_store_field(row, r->commit),
                            .host = dlb_store_field(row, r->host),
-                           .repeat = counts ? (int)repeat : 0,
+                           .repeat = (int)count_at(row, r->repeat, MOST_REPEATS),
+                           .sequence = count_at(row, r->sequence, most_runs),
                            .time_to_solution_s = real_at(row, r->time_to_solution_s),
                            .wall_s = real_at(row, r->wall_s),
                        });
@@ -94,20 +106,14 @@ bool dlb_store_is_of_run(const dlb_store_row *row, void *arg)
 
 /* --- open and close --- */
 
-static bool keep_run(const dlb_store_row *row, void *arg)
-{
-    (void)row, (void)arg;
-    return true;
-}
-
 static int mend(dlb_store *store, dlb_error *err)
 {
     int status = 0;
     for (int i = 0; status == 0 && i < STORE_FILES; i++) {
         dlb_store_file *file = &store->files[i];
         dlb_store_member member = {store, file};
-        status = dlb_store_file_mend(file, i == STORE_RUNS ? keep_run : dlb_store_is_of_run,
-                                     &member, err);
+        status = dlb_store_file_mend(
+            file, i == STORE_RUNS ? dlb_store_keep_all : dlb_store_is_of_run, &member, err);
         store->mended += file->dropped;
     }
     return status;
@@ -191,11 +197,11 @@ static int fail_unsynced(const dlb_store *store, int failure, dlb_error *err)
 
 int dlb_store_close(dlb_store *store, dlb_error *err)
 {
-    int failure = 0;
-    for (int i = 0; i < STORE_FILES; i++)
-        if (fdatasync(store->files[i].fd) < 0 && errno != EINVAL && errno != EROFS)
-            failure = errno;
-    failure = failure ? failure : dlb_store_sync_error(store->sync);
+    int failure = dlb_store_sync_error(store->sync);
+    for (int i = 0; i < STORE_FILES; i++) {
+        int error = dlb_store_sync_now(store->files[i].fd);
+        failure = failure ? failure : error;
+    }
     int status = failure ? fail_unsynced(store, failure, err) : 0;
     store_free(store);
     return status;
@@ -223,29 +229,18 @@ void dlb_store_path(const dlb_store *store, const char *name, dlb_str *path)
 
 /* --- add --- */
 
-static const char *text_of(const dlb_row *row, int column)
-{
-    const dlb_cell *cell = &row->cells[column];
-    return cell->kind == DLB_CELL_TEXT ? cell->text : "";
-}
-
-static double real_of(const dlb_row *row, int column)
-{
-    const dlb_cell *cell = &row->cells[column];
-    return cell->kind == DLB_CELL_REAL ? cell->real : NAN;
-}
-
 static dlb_stored_run stored_run(const dlb_row *row)
 {
     return (dlb_stored_run){
-        .run = text_of(row, DLB_RUN_run),
-        .point = text_of(row, DLB_RUN_point),
-        .status = text_of(row, DLB_RUN_status),
-        .commit = text_of(row, DLB_RUN_commit),
-        .host = text_of(row, DLB_RUN_host),
-        .repeat = (int)row->cells[DLB_RUN_repeat].integer,
-        .time_to_solution_s = real_of(row, DLB_RUN_time_to_solution_s),
-        .wall_s = real_of(row, DLB_RUN_wall_s),
+        .run = dlb_row_text(row, DLB_RUN_run),
+        .point = dlb_row_text(row, DLB_RUN_point),
+        .status = dlb_row_text(row, DLB_RUN_status),
+        .commit = dlb_row_text(row, DLB_RUN_commit),
+        .host = dlb_row_text(row, DLB_RUN_host),
+        .repeat = (int)dlb_row_int(row, DLB_RUN_repeat, 0),
+        .sequence = dlb_row_int(row, DLB_RUN_sequence, 0),
+        .time_to_solution_s = dlb_row_real(row, DLB_RUN_time_to_solution_s),
+        .wall_s = dlb_row_real(row, DLB_RUN_wall_s),
     };
 }
 
@@ -256,7 +251,11 @@ static int check_run(const dlb_store *store, const dlb_row *row, dlb_error *err)
         if (row->cells[needed[i]].kind == DLB_CELL_MISSING)
             return dlb_fail(err, DLB_BAD_INPUT, "a run without its %s cannot be recorded",
                             row->table->columns[needed[i]].name);
-    const char *run = text_of(row, DLB_RUN_run);
+    long long repeat = dlb_row_int(row, DLB_RUN_repeat, 0);
+    if (repeat < 1 || repeat > MOST_REPEATS)
+        return dlb_fail(err, DLB_BAD_INPUT, "repeat %lld of a run: it counts from 1 to %d", repeat,
+                        MOST_REPEATS);
+    const char *run = dlb_row_text(row, DLB_RUN_run);
     if (dlb_word_set_find(&store->run_names, run, strlen(run)))
         return dlb_fail(err, DLB_BAD_INPUT, "%s: run %s is recorded already", store->folder, run);
     return 0;

@@ -18,7 +18,8 @@
 /* A recorded run; the texts are the store's. */
 typedef struct dlb_stored_run {
     const char *run, *point, *status, *commit, *host;
-    int repeat;
+    int repeat;                        /* 0 if missing */
+    long long sequence;                /* likewise */
     double time_to_solution_s, wall_s; /* NaN if missing */
 } dlb_stored_run;
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "record/store_copy.h"
 
@@ -159,7 +160,7 @@ int dlb_store_file_mend(dlb_store_file *file, dlb_store_keep *keep, void *arg, d
     return truncate(file->path, file->kept_end) < 0 ? fail_on(file, err) : 0;
 }
 
-static bool keep_all(const dlb_store_row *row, void *arg)
+bool dlb_store_keep_all(const dlb_store_row *row, void *arg)
 {
     (void)row, (void)arg;
     return true;
@@ -190,7 +191,7 @@ int dlb_store_file_prepare(dlb_store_file *file, const dlb_row *row, dlb_error *
     size_t added = add_missing_columns(file, row);
     int status = 0;
     if (added) {
-        status = dlb_store_file_rewrite(file, is_new ? NULL : keep_all, NULL, err);
+        status = dlb_store_file_rewrite(file, is_new ? NULL : dlb_store_keep_all, NULL, err);
         if (status == 0)
             status = dlb_store_file_replace(file, err);
     }
@@ -201,26 +202,11 @@ int dlb_store_file_prepare(dlb_store_file *file, const dlb_row *row, dlb_error *
     return status;
 }
 
-/* One write, unless the disk is full: then the next tells why. 0 or -1 with errno. */
-static int write_all(int fd, const char *bytes, size_t count)
-{
-    while (count) {
-        ssize_t written = write(fd, bytes, count);
-        if (written < 0 && errno != EINTR)
-            return -1;
-        if (written > 0) {
-            bytes += written;
-            count -= (size_t)written;
-        }
-    }
-    return 0;
-}
-
 int dlb_store_file_append(dlb_store_file *file, const dlb_str *rows, dlb_error *err)
 {
     if (file->overhangs)
         dlb_store_file_cut(file, file->size);
-    if (!file->overhangs && write_all(file->fd, rows->text, rows->length) == 0) {
+    if (!file->overhangs && dlb_file_write_all(file->fd, rows->text, rows->length) == 0) {
         file->size += (off_t)rows->length;
         return 0;
     }

@@ -35,6 +35,7 @@ typedef struct dlb_store_row {
 
 /* Whether a row is to be kept. */
 typedef bool dlb_store_keep(const dlb_store_row *row, void *arg);
+bool dlb_store_keep_all(const dlb_store_row *row, void *arg);
 
 void dlb_store_file_init(dlb_store_file *file, const char *folder, const dlb_table *table);
 void dlb_store_file_release(dlb_store_file *file);

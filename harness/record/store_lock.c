@@ -3,10 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/file.h"
 #include "base/str.h"
 
 /*
@@ -19,23 +18,6 @@ static int refuse(const char *folder, dlb_error *err)
 {
     return dlb_fail(err, DLB_BAD_INPUT, "%s: results cannot be written there: %s", folder,
                     strerror(errno));
-}
-
-static int make_folders(const char *folder, dlb_error *err)
-{
-    char *path = dlb_strdup(folder);
-    int status = 0;
-    for (char *end = path; status == 0 && *end;) {
-        end += strspn(end, "/");
-        end += strcspn(end, "/");
-        char slash = *end;
-        *end = '\0';
-        if (*path && mkdir(path, 0777) < 0 && errno != EEXIST && errno != EISDIR)
-            status = refuse(folder, err);
-        *end = slash;
-    }
-    free(path);
-    return status;
 }
 
 static int try_lock(int fd)
@@ -91,9 +73,7 @@ static int lock_file(const char *path, const char *folder, dlb_error *err)
 
 int dlb_store_lock(const char *folder, dlb_error *err)
 {
-    if (*folder == '\0')
-        return dlb_fail(err, DLB_BAD_INPUT, "a folder of results cannot have an empty name");
-    int status = make_folders(folder, err);
+    int status = dlb_file_make_folder(folder, err);
     if (status < 0)
         return status;
     dlb_str path = DLB_STR_INIT;

@@ -29,16 +29,21 @@ static bool is_pending(const dlb_store_sync *sync)
     return false;
 }
 
-/* Sync and close the file; 0 or an errno. Files that cannot be synced, such as pipes, need not be.
- */
-static int sync_file(int fd)
+int dlb_store_sync_now(int fd)
 {
-    int failure = 0;
-    if (fd >= 0 && fdatasync(fd) < 0 && errno != EINVAL && errno != EROFS)
-        failure = errno;
-    if (fd >= 0)
-        close(fd);
-    return failure;
+    return fdatasync(fd) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
+}
+
+static void remember(dlb_store_sync *sync, int error)
+{
+    sync->error = sync->error ? sync->error : error;
+}
+
+static int sync_and_close(int fd)
+{
+    int error = dlb_store_sync_now(fd);
+    close(fd);
+    return error;
 }
 
 /* Called and left with the mutex held. */
@@ -52,11 +57,11 @@ static void sync_pending(dlb_store_sync *sync)
     pthread_mutex_unlock(&sync->mutex);
     int failure = 0;
     for (int i = 0; i < DLB_SYNC_FILES; i++) {
-        int status = sync_file(files[i]);
-        failure = failure ? failure : status;
+        int error = files[i] >= 0 ? sync_and_close(files[i]) : 0;
+        failure = failure ? failure : error;
     }
     pthread_mutex_lock(&sync->mutex);
-    sync->error = sync->error ? sync->error : failure;
+    remember(sync, failure);
 }
 
 static void pause_unless_stopping(dlb_store_sync *sync)
@@ -132,15 +137,25 @@ void dlb_store_sync_stop(dlb_store_sync *sync)
     free(sync);
 }
 
+/* Where no descriptor can be had the caller has to wait. */
+static void queue(dlb_store_sync *sync, int place, int fd)
+{
+    int *pending = &sync->pending[place];
+    int copy = *pending < 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : dup3(fd, *pending, O_CLOEXEC);
+    if (copy >= 0)
+        *pending = copy;
+    else
+        remember(sync, dlb_store_sync_now(fd));
+}
+
 void dlb_store_sync_later(dlb_store_sync *sync, const int files[DLB_SYNC_FILES])
 {
     pthread_mutex_lock(&sync->mutex);
     if (!is_pending(sync))
         pthread_cond_signal(&sync->changed);
-    for (int i = 0; i < DLB_SYNC_FILES; i++) {
-        if (files[i] >= 0 && sync->pending[i] < 0)
-            sync->pending[i] = fcntl(files[i], F_DUPFD_CLOEXEC, 0);
-    }
+    for (int i = 0; i < DLB_SYNC_FILES; i++)
+        if (files[i] >= 0)
+            queue(sync, i, files[i]);
     pthread_mutex_unlock(&sync->mutex);
 }
 

@@ -20,9 +20,13 @@ void dlb_store_sync_stop(dlb_store_sync *sync);
 
 /*
  * Something was appended to these files; -1 for none. They are synced in this order within a
- * second, and may be closed at once.
+ * second, and may be closed at once. A file in the place of another has replaced it, with all its
+ * rows and synced: the other need not be any more.
  */
 void dlb_store_sync_later(dlb_store_sync *sync, const int files[DLB_SYNC_FILES]);
+
+/* Sync now; 0 or an errno. Files that cannot be synced, such as pipes, need not be. */
+int dlb_store_sync_now(int fd);
 
 /* The first error of a sync as an errno, 0 if there was none. */
 int dlb_store_sync_error(dlb_store_sync *sync);

@@ -1,8 +1,8 @@
 #include "record/word_set.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 enum { BLOCK_BYTES = 1 << 16, FIRST_SLOTS = 64 };
@@ -23,15 +23,6 @@ void dlb_word_set_release(dlb_word_set *names)
     *names = (dlb_word_set){0};
 }
 
-/* FNV-1a, 64 bit. */
-static uint64_t hash(const char *text, size_t length)
-{
-    uint64_t h = 0xcbf29ce484222325;
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)text[i]) * 0x100000001b3;
-    return h ^ (h >> 32);
-}
-
 static bool is(const char *name, const char *text, size_t length)
 {
     return strlen(name) == length && memcmp(name, text, length) == 0;
@@ -40,7 +31,7 @@ static bool is(const char *name, const char *text, size_t length)
 /* The slot that has the text, or the empty one where it belongs. */
 static const char **slot_of(const dlb_word_set *names, const char *text, size_t length)
 {
-    size_t mask = names->slot_count - 1, i = hash(text, length) & mask;
+    size_t mask = names->slot_count - 1, i = dlb_hash(text, length) & mask;
     while (names->slots[i] && !is(names->slots[i], text, length))
         i = (i + 1) & mask;
     return &names->slots[i];

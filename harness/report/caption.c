@@ -1,7 +1,5 @@
 #include "report/caption.h"
 
-#include <stdint.h>
-
 enum { MOST_NAMED = 4 };
 
 static bool is_among(const char *const *texts, size_t count, const char *text)
@@ -49,25 +47,13 @@ static void add_named(dlb_str *caption, const dlb_shown *shown, const char *para
     dlb_str_add(caption, after);
 }
 
-typedef struct tally {
-    size_t least, most; /* runs of a point */
-    size_t with[DLB_STATUS_DIVERGED + 1];
-    size_t oversubscribed; /* points */
-} tally;
-
-static tally count_runs(const dlb_shown *shown)
+void dlb_drawn_add(dlb_drawn *drawn, size_t runs, bool marked)
 {
-    tally t = {.least = SIZE_MAX};
-    for (size_t i = 0; i < shown->count; i++) {
-        const dlb_point_run *runs;
-        size_t count = dlb_point_runs(shown->points, shown->items[i], &runs);
-        for (size_t r = 0; r < count; r++)
-            t.with[runs[r].status]++;
-        t.least = count < t.least ? count : t.least;
-        t.most = count > t.most ? count : t.most;
-        t.oversubscribed += dlb_point_oversubscribed(shown->points, shown->items[i]);
-    }
-    return t;
+    if (runs == 0)
+        return;
+    drawn->least = drawn->least == 0 || runs < drawn->least ? runs : drawn->least;
+    drawn->most = runs > drawn->most ? runs : drawn->most;
+    drawn->marked = drawn->marked || marked;
 }
 
 static void add_hosts(dlb_str *caption, const dlb_points *points)
@@ -83,39 +69,51 @@ static void add_hosts(dlb_str *caption, const dlb_points *points)
         dlb_str_addf(caption, " and %zu more", count - MOST_NAMED);
 }
 
-static void add_faults(dlb_str *caption, const tally *t, const char *mark)
+static void add_faults(dlb_str *caption, const dlb_shown *shown)
 {
-    size_t failed = t->with[DLB_STATUS_FAILED], late = t->with[DLB_STATUS_TIMEOUT];
-    size_t diverged = t->with[DLB_STATUS_DIVERGED];
-    if (failed)
-        dlb_str_addf(caption, " %zu run%s failed.", failed, failed > 1 ? "s" : "");
-    if (late)
-        dlb_str_addf(caption, " %zu run%s timed out.", late, late > 1 ? "s" : "");
-    if (diverged)
-        dlb_str_addf(caption, " %zu run%s diverged.", diverged, diverged > 1 ? "s" : "");
-    if (t->oversubscribed && !(mark && *mark == '\0'))
-        dlb_str_addf(caption, " %s: more threads than cores.", mark ? mark : "Hollow");
+    static const char *const words[] = {NULL, "failed", "timed out", "diverged"};
+    size_t with[DLB_STATUS_DIVERGED + 1] = {0};
+    for (size_t i = 0; i < shown->count; i++) {
+        const dlb_point_run *runs;
+        size_t count = dlb_point_runs(shown->points, shown->items[i], &runs);
+        for (size_t r = 0; r < count; r++)
+            with[runs[r].status]++;
+    }
+    for (int i = DLB_STATUS_FAILED; i <= DLB_STATUS_DIVERGED; i++)
+        if (with[i])
+            dlb_str_addf(caption, " %zu run%s %s.", with[i], with[i] > 1 ? "s" : "", words[i]);
 }
 
 void dlb_caption_add(dlb_str *caption, const dlb_shown *shown)
 {
-    tally t = count_runs(shown);
+    const dlb_drawn *n = &shown->drawn;
     add_named(caption, shown, "model", "Model ", ", ");
     add_named(caption, shown, "epochs", "epochs ", ", ");
-    dlb_str_addf(caption, t.least == t.most ? "n = %zu" : "n = %zu to %zu", t.least, t.most);
+    dlb_str_addf(caption, n->least == n->most ? "n = %zu" : "n = %zu to %zu", n->least, n->most);
     add_hosts(caption, shown->points);
     dlb_str_add(caption, ".");
-    add_faults(caption, &t, shown->mark);
+    add_faults(caption, shown);
+    if (n->marked)
+        dlb_str_addf(caption, " %s: more threads than cores.", shown->mark);
 }
 
-void dlb_caption_followers(dlb_str *caption, const dlb_points *points, const dlb_series_list *list)
+static bool varies_among(const dlb_shown *shown, int parameter)
 {
-    if (list->follower_count == 0)
-        return;
+    for (size_t i = 1; i < shown->count; i++)
+        if (dlb_point_compare(shown->points, parameter, shown->items[0], shown->items[i]) != 0)
+            return true;
+    return false;
+}
+
+void dlb_caption_followers(dlb_str *caption, const dlb_shown *shown, const dlb_series_list *list)
+{
+    size_t told = 0;
     for (size_t i = 0; i < list->follower_count; i++) {
-        const char *name = dlb_points_parameter(points, (size_t)list->followers[i]);
-        dlb_str_add(caption, i ? ", " : "Along the axis vary, too: ");
-        dlb_parameter_label(name, caption);
+        if (!varies_among(shown, list->followers[i]))
+            continue;
+        dlb_str_add(caption, told++ ? ", " : "Along the axis vary, too: ");
+        dlb_parameter_label(dlb_points_parameter(shown->points, (size_t)list->followers[i]),
+                            caption);
     }
-    dlb_str_add(caption, ". ");
+    dlb_str_add(caption, told ? ". " : "");
 }

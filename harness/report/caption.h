@@ -5,21 +5,32 @@
 #include "base/str.h"
 #include "report/series.h"
 
-/* Points that a figure shows. */
+/* The values that a figure has drawn. */
+typedef struct dlb_drawn {
+    size_t least, most; /* runs that one is made of; 0 if none is drawn */
+    bool marked;        /* whether some are of oversubscribed points, and marked so */
+} dlb_drawn;
+
+/* Count a value in. */
+void dlb_drawn_add(dlb_drawn *drawn, size_t runs, bool marked);
+
+/* Points that a figure is about, be they drawn or without a value. */
 typedef struct dlb_shown {
     const dlb_points *points;
-    const size_t *items;
+    const size_t *items; /* each once */
     size_t count;
-    const char *mark; /* of oversubscribed points; NULL: "Hollow"; "": they are not marked */
+    dlb_drawn drawn;
+    const char *mark; /* of oversubscribed points: "Hollow", "*" */
 } dlb_shown;
 
 /*
- * Append "model horovod_cnn, 32 epochs, 3 repeats (n = 3), host vm." and what of it is not the same
- * for all points; then sentences on failed, diverged and oversubscribed runs among them.
+ * Append "Model horovod_cnn, epochs 32, n = 3; host vm.", with all values where the points differ,
+ * n being the runs that values are made of; then sentences on failed, late and diverged runs of all
+ * points, and on the mark.
  */
 void dlb_caption_add(dlb_str *caption, const dlb_shown *shown);
 
-/* Append "Along the axis vary, too: batch. " for what follows it; nothing without. */
-void dlb_caption_followers(dlb_str *caption, const dlb_points *points, const dlb_series_list *list);
+/* Append "Along the axis vary, too: batch. " for what follows it among the points, if anything. */
+void dlb_caption_followers(dlb_str *caption, const dlb_shown *shown, const dlb_series_list *list);
 
 #endif

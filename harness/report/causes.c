@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "report/figures.h"
 #include "report/series.h"
+#include "stats/spread.h"
 
 /* From where on a cause is worth a sentence. */
 #define STEAL_PCT    2.0
@@ -161,8 +162,13 @@ static double part_of(const dlb_points *points, size_t point, enum dlb_measure m
 {
     const double *parts, *times;
     size_t count = dlb_point_measure(points, point, measure, &parts);
+    double *shares = dlb_alloc(count, sizeof *shares);
     dlb_point_measure(points, point, DLB_MEASURE_time_to_solution_s, &times);
-    return dlb_interval_paired_ratio(parts, times, count).value;
+    for (size_t i = 0; i < count; i++)
+        shares[i] = times[i] > 0 ? parts[i] / times[i] : NAN;
+    double median = dlb_median(shares, count);
+    free(shares);
+    return median;
 }
 
 static void tell_part(const dlb_points *points, enum dlb_measure measure, double limit,
@@ -238,16 +244,44 @@ static bool collapses(const dlb_points *points, const dlb_series *series, size_t
     return *from > 0 && *from < series->count;
 }
 
-static void tell_collapse_of(const dlb_points *points, const dlb_series_list *list,
-                             const size_t *all, size_t index, size_t from, dlb_str *lines)
+/* Append "warm-up 0", what tells the series from others of its grid; else its grid. */
+static void add_series_words(const dlb_points *points, const dlb_series_list *list, size_t index,
+                             dlb_str *words)
 {
     dlb_str title = DLB_STR_INIT;
-    dlb_series_title(list, points, all, list->count, index, &title);
-    dlb_str_addf(
-        lines, "Accuracy collapses (median below %.0f %%, or diverged) from %g workers on%s%s.\n",
-        100 * COLLAPSED, dlb_point_named(points, list->items[index].points[from], "workers"),
-        title.length ? " at " : "", title.text);
+    dlb_series_title_in_grid(list, points, index, &title);
+    if (title.length)
+        dlb_str_add(words, title.text);
+    else if (dlb_series_has_grids(list))
+        dlb_str_addf(words, "the settings of grid %s", list->items[index].grid);
     dlb_str_release(&title);
+}
+
+/* A sentence for all series from `first` on that collapse where that one does; they are told then.
+ */
+static void tell_collapse_at(const dlb_points *points, const dlb_series_list *list, bool *told,
+                             size_t first, double workers, dlb_str *lines)
+{
+    dlb_str where = DLB_STR_INIT;
+    size_t named = 0, from;
+    dlb_str_add(&where, "");
+    for (size_t i = first; i < list->count; i++) {
+        if (told[i] || !collapses(points, &list->items[i], &from) ||
+            dlb_point_named(points, list->items[i].points[from], "workers") != workers)
+            continue;
+        told[i] = true;
+        if (named++ >= MOST_NAMED)
+            continue;
+        dlb_str_add(&where, where.length ? "; " : "");
+        add_series_words(points, list, i, &where);
+    }
+    dlb_str_addf(lines,
+                 "Accuracy collapses (median below %.0f %%, or diverged) from %g workers on%s%s",
+                 100 * COLLAPSED, workers, where.length ? " at " : "", where.text);
+    if (named > MOST_NAMED)
+        dlb_str_addf(lines, " and at %zu other settings", named - MOST_NAMED);
+    dlb_str_add(lines, ".\n");
+    dlb_str_release(&where);
 }
 
 static void tell_collapse(const dlb_points *points, dlb_str *lines)
@@ -255,16 +289,56 @@ static void tell_collapse(const dlb_points *points, dlb_str *lines)
     static const char *const axis[] = {"workers", NULL};
     dlb_series_list list;
     dlb_series_make(&list, points, &(dlb_series_request){.axis = axis, .learning = true});
-    size_t *all = dlb_alloc(list.count ? list.count : 1, sizeof *all), found = 0, from;
-    for (size_t i = 0; i < list.count; i++)
-        all[i] = i;
-    for (size_t i = 0; i < list.count; i++)
-        if (collapses(points, &list.items[i], &from) && found++ < MOST_NAMED)
-            tell_collapse_of(points, &list, all, i, from, lines);
-    if (found > MOST_NAMED)
-        dlb_str_addf(lines, "So it does at %zu other settings.\n", found - MOST_NAMED);
-    free(all);
+    bool *told = dlb_alloc(list.count, sizeof *told);
+    size_t sentences = 0, left = 0, from;
+    for (size_t i = 0; i < list.count; i++) {
+        if (told[i] || !collapses(points, &list.items[i], &from))
+            continue;
+        if (sentences++ < MOST_NAMED)
+            tell_collapse_at(points, &list, told, i,
+                             dlb_point_named(points, list.items[i].points[from], "workers"), lines);
+        else
+            left++;
+    }
+    if (left)
+        dlb_str_addf(lines, "So it does at %zu other settings.\n", left);
+    free(told);
     dlb_series_release(&list);
+}
+
+/* --- runs that came to nothing --- */
+
+/* As one line, cut where it says enough. */
+static void add_quote(const char *text, dlb_str *lines)
+{
+    enum { MOST_BYTES = 240 };
+    size_t length = strlen(text), cut = length;
+    if (length > MOST_BYTES) {
+        cut = MOST_BYTES;
+        while (cut > 0 && ((unsigned char)text[cut] & 0xC0) == 0x80)
+            cut--;
+    }
+    for (size_t i = 0; i < cut; i++)
+        dlb_str_add_bytes(lines, (unsigned char)text[i] < ' ' ? " " : text + i, 1);
+    dlb_str_add(lines, cut < length ? "…" : "");
+}
+
+static void tell_reasons(const dlb_points *points, dlb_str *lines)
+{
+    const dlb_reason *reasons;
+    size_t others, count = dlb_points_reasons(points, &reasons, &others);
+    for (size_t i = 0; i < count; i++) {
+        const dlb_reason *r = &reasons[i];
+        dlb_str_addf(lines, "%zu run%s %s, first at ", r->runs, plural((double)r->runs),
+                     r->status == DLB_STATUS_TIMEOUT ? "timed out" : "failed");
+        add_shape(points, r->point, lines);
+        dlb_str_add(lines, ": ");
+        add_quote(r->text, lines);
+        dlb_str_add(lines, "\n");
+    }
+    if (others)
+        dlb_str_addf(lines, "Runs failed for %zu other reason%s: see the column reason.\n", others,
+                     plural((double)others));
 }
 
 void dlb_causes_add(const dlb_points *points, double cores, dlb_str *lines)
@@ -272,6 +346,7 @@ void dlb_causes_add(const dlb_points *points, double cores, dlb_str *lines)
     const char *const *hosts, *const *commits;
     size_t host_count = dlb_points_hosts(points, &hosts);
     size_t commit_count = dlb_points_commits(points, &commits);
+    tell_reasons(points, lines);
     tell_crowded(points, host_count > 1 ? NAN : cores, lines);
     tell_collapse(points, lines);
     tell_part(points, DLB_MEASURE_wait_s, WAIT_PART, "Ranks wait for each other", lines);

@@ -332,20 +332,11 @@ static void add_origins(dlb_sheet *sheet, const dlb_points *a, const dlb_points 
     add_joined(sheet, "commit", of_a, a_count, of_b, b_count);
 }
 
-static bool read_provenance(dlb_provenance *provenance, const dlb_report *report)
-{
-    dlb_str path = DLB_STR_INIT;
-    dlb_report_beside(report, "host.json", &path);
-    bool there = dlb_provenance_read(provenance, path.text);
-    dlb_str_release(&path);
-    return there;
-}
-
 static void add_provenance(const comparison *c)
 {
     dlb_provenance a, b;
     dlb_sheet sheet = {0};
-    bool of_a = read_provenance(&a, c->a), of_b = read_provenance(&b, c->b);
+    bool of_a = dlb_report_provenance(c->a, &a), of_b = dlb_report_provenance(c->b, &b);
     dlb_sheet_column_add(&sheet, "what differs", true, DLB_SHEET_NEEDED);
     dlb_sheet_column_add(&sheet, "A", true, DLB_SHEET_NEEDED);
     dlb_sheet_column_add(&sheet, "B", true, DLB_SHEET_NEEDED);

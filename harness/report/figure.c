@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "report/scripts.h"
+#include "report/wrap.h"
 
 static void release(dlb_figure *figure)
 {
@@ -148,31 +149,19 @@ void dlb_figure_numbers(dlb_figure *figure, const char *variable, const double *
     dlb_str_add(&figure->values, "]\n");
 }
 
-/* Bytes of `text` that go into one line: up to the last blank that fits, or all. */
-static size_t line_length(const char *text, int most)
-{
-    int columns = 0;
-    size_t last_blank = 0, i = 0;
-    for (; text[i] && columns <= most; i++) {
-        columns += ((unsigned char)text[i] & 0xC0) != 0x80;
-        if (text[i] == ' ')
-            last_blank = i;
-    }
-    return text[i] && last_blank ? last_blank : i;
-}
-
 void dlb_figure_caption(dlb_figure *figure, const char *text)
 {
     enum { MOST = 6 };
     char *lines[MOST];
     size_t count = 0;
     while (*text && count < MOST) {
-        size_t length = line_length(text, figure->caption_columns);
+        size_t length = dlb_wrap_line(text, figure->caption_columns);
         dlb_str line = DLB_STR_INIT;
         dlb_str_add_bytes(&line, text, length);
-        lines[count++] = line.text;
         text += length;
         text += *text == ' ';
+        dlb_str_add(&line, *text && count + 1 == MOST ? " …" : "");
+        lines[count++] = line.text;
     }
     dlb_figure_texts(figure, "caption", (const char *const *)lines, count);
     for (size_t i = 0; i < count; i++)

@@ -59,7 +59,7 @@ static void add_line(const scene *s, dlb_lines *lines, size_t index)
                 add_point(s, lines, panel, line, series->points[i]);
 }
 
-static void describe(const scene *s, dlb_str *caption, dlb_figure *figure)
+static void describe(const scene *s, const dlb_lines *lines, dlb_str *caption, dlb_figure *figure)
 {
     size_t count = 0, all = 0;
     for (size_t i = 0; i < s->count; i++)
@@ -76,9 +76,11 @@ static void describe(const scene *s, dlb_str *caption, dlb_figure *figure)
             dlb_str_add(caption, "Crosses: runs that diverged, counted. ");
             break;
         }
-    dlb_caption_followers(caption, s->points, s->list);
-    dlb_figure_describe(figure, "Accuracy against workers", caption,
-                        &(dlb_shown){s->points, items, count, ""});
+    if (dlb_lines_by_error(lines))
+        dlb_str_add(caption, "The axis of accuracy is logarithmic in the error. ");
+    dlb_shown shown = {s->points, items, count, dlb_lines_drawn(lines), NULL};
+    dlb_caption_followers(caption, &shown, s->list);
+    dlb_figure_describe(figure, "Accuracy against workers", caption, &shown);
     free(items);
 }
 
@@ -94,7 +96,7 @@ static void add_figure(const scene *s, dlb_str *caption, const char *part, dlb_f
         dlb_figure *figure = dlb_figure_add(figures, "lines", "accuracy", part);
         dlb_figure_texts(figure, "ylabel", labels, MEASURES);
         dlb_figure_text(figure, "xlabel", "workers");
-        describe(s, caption, figure);
+        describe(s, &lines, caption, figure);
         dlb_lines_finish(&lines, figure, NULL);
     }
     dlb_lines_release(&lines);

@@ -7,7 +7,7 @@
 #include "report/figures.h"
 #include "stats/spread.h"
 
-enum { MOST_CATEGORIES = 16, MOST_EFFECTS = 6 };
+enum { MOST_CATEGORIES = 16 };
 
 /* What is drawn over the parameter. */
 typedef struct effect {
@@ -16,11 +16,12 @@ typedef struct effect {
     size_t metric;       /* of a foreign program, or SIZE_MAX */
     enum dlb_measure measure;
     double scale;
-    bool higher_is_better;
+    bool higher_is_better;               /* not known of a metric: lines are not chosen by it */
     const char *labels[MOST_CATEGORIES]; /* of categories, in their order */
     char *own_labels[MOST_CATEGORIES];   /* those of them that are not the points' */
     size_t label_count;
     bool categories;
+    bool cut; /* there are more categories */
 } effect;
 
 static size_t values_of(const effect *e, size_t point, const double **values)
@@ -69,6 +70,7 @@ static double place_of(effect *e, size_t point)
     } else {
         free(made);
     }
+    e->cut = e->cut || at == MOST_CATEGORIES;
     return at < MOST_CATEGORIES ? (double)at + 1 : NAN;
 }
 
@@ -163,26 +165,46 @@ static void add_x_label(const effect *e, dlb_str *label)
         dlb_str_add(label, " (KMP_BLOCKTIME, ms)");
 }
 
-static void describe(const effect *e, const dlb_series_list *list, const size_t *chosen,
-                     size_t count, dlb_str *caption, dlb_figure *figure)
+/* "Effect of size", and on what if there is more than one figure of it. */
+static void add_title(const effect *e, const char *x, const char *y, dlb_str *title)
 {
-    size_t shown = 0, all = 0;
+    dlb_str_addf(title, "Effect of %s", x);
+    if (dlb_points_metrics(e->points) > 1)
+        dlb_str_addf(title, " on %s", y);
+}
+
+static void add_caption(const effect *e, const dlb_shown *shown, const dlb_series_list *list,
+                        dlb_str *caption)
+{
+    if (e->cut)
+        dlb_str_addf(caption, "The first %d values are shown, and others are not. ",
+                     MOST_CATEGORIES);
+    if (e->metric < SIZE_MAX && dlb_points_more_metrics(e->points))
+        dlb_str_addf(caption, "The first %d metrics have figures, and others do not. ",
+                     DLB_MAX_METRICS);
+    dlb_str_add(caption, "Median and 95 % interval; dots: single runs. ");
+    dlb_caption_followers(caption, shown, list);
+}
+
+static void describe(const effect *e, const dlb_lines *lines, const dlb_series_list *list,
+                     const size_t *chosen, size_t count, dlb_str *caption, dlb_figure *figure)
+{
+    size_t all = 0;
     for (size_t i = 0; i < count; i++)
         all += list->items[chosen[i]].count;
     size_t *items = dlb_alloc(all, sizeof *items);
+    dlb_shown shown = {e->points, items, 0, dlb_lines_drawn(lines), "Hollow"};
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < list->items[chosen[i]].count; j++)
-            items[shown++] = list->items[chosen[i]].points[j];
+            items[shown.count++] = list->items[chosen[i]].points[j];
     dlb_str title = DLB_STR_INIT, x = DLB_STR_INIT, y = DLB_STR_INIT;
-    dlb_str_add(&title, "Effect of ");
     add_x_label(e, &x);
     add_y_label(e, &y);
-    dlb_str_add(&title, x.text);
-    dlb_str_add(caption, "Median and 95 % interval; dots: single runs. ");
-    dlb_caption_followers(caption, e->points, list);
+    add_title(e, x.text, y.text, &title);
+    add_caption(e, &shown, list, caption);
     dlb_figure_text(figure, "xlabel", x.text);
     dlb_figure_texts(figure, "ylabel", (const char *const[]){y.text}, 1);
-    dlb_figure_describe(figure, title.text, caption, &(dlb_shown){e->points, items, shown, NULL});
+    dlb_figure_describe(figure, title.text, caption, &shown);
     dlb_str_release(&y);
     dlb_str_release(&x);
     dlb_str_release(&title);
@@ -209,8 +231,16 @@ static bool is_confounded(const effect *e, const dlb_series_list *list)
     return false;
 }
 
-/* Whether a figure was added. What varies along with its parameter is then shown, too. */
-static bool add_effect(effect *e, bool *shown, dlb_figures *figures)
+/* What its figure is named after: the parameter and, if there are several, the metric. */
+static void add_part(const effect *e, dlb_str *part)
+{
+    dlb_str_add(part, e->axis[1] ? "split" : e->axis[0]);
+    if (e->metric < SIZE_MAX && dlb_points_metrics(e->points) > 1)
+        dlb_str_addf(part, "_%s", dlb_points_metric(e->points, e->metric));
+}
+
+/* A figure, if it tells something. What varies along with its parameter is then shown, too. */
+static void add_effect(effect *e, bool *shown, dlb_figures *figures)
 {
     dlb_series_list list;
     dlb_series_make(&list, e->points, &(dlb_series_request){.axis = e->axis});
@@ -223,7 +253,8 @@ static bool add_effect(effect *e, bool *shown, dlb_figures *figures)
         }
     size_t chosen[DLB_FIGURE_MAX_LINES];
     dlb_str caption = DLB_STR_INIT;
-    size_t line_count = dlb_choose_lines(scores, count, chosen, &caption);
+    bool judged = e->metric == SIZE_MAX;
+    size_t line_count = dlb_choose_lines(judged ? scores : NULL, count, chosen, &caption);
     for (size_t i = 0; i < line_count; i++)
         chosen[i] = several[chosen[i]];
 
@@ -232,11 +263,12 @@ static bool add_effect(effect *e, bool *shown, dlb_figures *figures)
     e->categories = lines.x == DLB_AXIS_CATEGORIES;
     add_lines(e, &lines, &list, chosen, line_count);
     lines.single = e->categories && !is_ordered(e);
-    bool tells = dlb_lines_tell(&lines) && !is_confounded(e, &list);
-    if (tells) {
-        dlb_figure *figure =
-            dlb_figure_add(figures, "lines", "effect", e->axis[1] ? "split" : e->axis[0]);
-        describe(e, &list, chosen, line_count, &caption, figure);
+    if (dlb_lines_tell(&lines) && !is_confounded(e, &list)) {
+        dlb_str part = DLB_STR_INIT;
+        add_part(e, &part);
+        dlb_figure *figure = dlb_figure_add(figures, "lines", "effect", part.text);
+        describe(e, &lines, &list, chosen, line_count, &caption, figure);
+        dlb_str_release(&part);
         dlb_lines_finish(&lines, figure, e->categories ? e->labels : NULL);
         for (size_t i = 0; i < list.follower_count; i++)
             shown[list.followers[i]] = true;
@@ -247,7 +279,6 @@ static bool add_effect(effect *e, bool *shown, dlb_figures *figures)
     free(scores);
     free(several);
     dlb_series_release(&list);
-    return tells;
 }
 
 /* ---- which parameters ---------------------------------------------------------------------- */
@@ -277,7 +308,6 @@ static effect effect_of(const dlb_points *points, const char *name)
     e.measure = dlb_time_measure(points);
     if (dlb_points_metrics(points) > 0) {
         e.metric = 0;
-        e.higher_is_better = true;
     } else if (learning) {
         e.measure = DLB_MEASURE_test_accuracy;
         e.scale = 100;
@@ -299,22 +329,33 @@ static bool divides_cores(const dlb_points *points)
     return varies(points, "ranks") && varies(points, "threads");
 }
 
+/* One figure or, of a foreign program, one a metric. */
+static void add_effects(effect e, bool *shown, dlb_figures *figures)
+{
+    size_t metrics = e.metric == SIZE_MAX ? 1 : dlb_points_metrics(e.points);
+    for (size_t m = 0; m < metrics; m++) {
+        effect of_metric = e;
+        of_metric.metric = e.metric == SIZE_MAX ? SIZE_MAX : m;
+        add_effect(&of_metric, shown, figures);
+    }
+}
+
 void dlb_figures_effects(const dlb_report *report, dlb_figures *figures)
 {
     const dlb_points *points = report->points;
-    size_t parameters = dlb_points_parameters(points), count = 0;
+    size_t parameters = dlb_points_parameters(points);
     bool *shown = dlb_alloc(parameters, sizeof *shown);
     if (divides_cores(points)) {
         effect e = effect_of(points, "ranks");
         e.axis[1] = "threads";
-        add_effect(&e, shown, figures);
+        add_effects(e, shown, figures);
     }
-    for (size_t i = 0; i < parameters && count < MOST_EFFECTS; i++) {
+    for (size_t i = 0; i < parameters; i++) {
         const char *name = dlb_points_parameter(points, i);
         effect e = effect_of(points, name);
         if (dlb_points_varies(points, (int)i) && !shown[i] &&
             !is_shown_elsewhere(points, name, e.scale == 100))
-            count += add_effect(&e, shown, figures);
+            add_effects(e, shown, figures);
     }
     free(shown);
 }

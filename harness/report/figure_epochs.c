@@ -18,8 +18,7 @@ static const char *const labels[PANELS] = {"test accuracy (%)", "training loss"}
 /* The values of one point's runs by epoch. */
 typedef struct sample {
     unsigned char panel, line;
-    int epoch;
-    double value;
+    double epoch, value;
 } sample;
 
 typedef struct samples {
@@ -49,16 +48,18 @@ static void add_row(const dlb_report *report, const dlb_join *join, const unsign
     for (int panel = 0; panel < PANELS; panel++) {
         int column = dlb_frame_column(join->frame, wants[panel + 1].column);
         double value = dlb_frame_number(join->frame, column, row);
-        if (isnan(value) || !(epoch >= 0 && epoch < 1e9))
+        if (isnan(value) || !isfinite(epoch))
             continue;
         all->items = dlb_grow(all->items, &all->capacity, all->count + 1, sizeof *all->items);
         all->items[all->count++] =
-            (sample){(unsigned char)panel, line_of[join->point_of[run]], (int)epoch, value};
+            (sample){(unsigned char)panel, line_of[join->point_of[run]], epoch, value};
     }
 }
 
 static void add_medians(dlb_lines *lines, samples *all)
 {
+    if (all->count == 0)
+        return;
     qsort(all->items, all->count, sizeof *all->items, compare_samples);
     double *values = dlb_alloc(all->count, sizeof *values);
     for (size_t begin = 0, end; begin < all->count; begin = end) {
@@ -101,8 +102,11 @@ static void add_figure(const dlb_report *report, const dlb_join *join, scene *s,
         dlb_figure_texts(figure, "ylabel", labels, PANELS);
         dlb_figure_text(figure, "xlabel", "epoch");
         dlb_str_add(&s->caption, "Median over the repeats that ended ok. ");
-        dlb_figure_describe(figure, s->title.text, &s->caption,
-                            &(dlb_shown){report->points, s->points, s->count, ""});
+        if (dlb_lines_by_error(&lines))
+            dlb_str_add(&s->caption, "The axis of accuracy is logarithmic in the error. ");
+        dlb_figure_describe(
+            figure, s->title.text, &s->caption,
+            &(dlb_shown){report->points, s->points, s->count, dlb_lines_drawn(&lines), NULL});
         dlb_lines_finish(&lines, figure, NULL);
     }
     dlb_lines_release(&lines);
@@ -127,20 +131,28 @@ static void choose_points(const dlb_report *report, const dlb_series *series, sc
         dlb_str_addf(&s->caption, "%zu of %zu lines are shown. ", s->count, series->count);
 }
 
+/* "accuracy_warm-up_0", for its files: the grid, if there are several, and what tells it there. */
+static void add_part(const dlb_series_list *list, size_t series, const char *title, dlb_str *part)
+{
+    dlb_str_add(part, dlb_series_has_grids(list) ? list->items[series].grid : "");
+    dlb_str_addf(part, "%s%s", part->length && *title ? "_" : "", title);
+}
+
 static void add_series(const dlb_report *report, const dlb_join *join, const dlb_series_list *list,
-                       const size_t *shown, size_t count, size_t index, dlb_figures *figures)
+                       size_t series, const char *note, dlb_figures *figures)
 {
     scene s = {0};
-    dlb_str part = DLB_STR_INIT;
-    dlb_series_title(list, report->points, shown, count, shown[index], &part);
-    dlb_str_add(&s.title, "Accuracy and loss by epoch");
-    if (part.length)
-        dlb_str_addf(&s.title, ", %s", part.text);
-    choose_points(report, &list->items[shown[index]], &s);
+    dlb_str title = DLB_STR_INIT, part = DLB_STR_INIT;
+    dlb_series_title_in_grid(list, report->points, series, &title);
+    add_part(list, series, title.text, &part);
+    dlb_str_addf(&s.title, "Accuracy and loss by epoch%s%s", title.length ? ", " : "", title.text);
+    dlb_str_add(&s.caption, note);
+    choose_points(report, &list->items[series], &s);
     add_figure(report, join, &s, part.text, figures);
     dlb_str_release(&s.caption);
     dlb_str_release(&s.title);
     dlb_str_release(&part);
+    dlb_str_release(&title);
 }
 
 /* Without a series over workers: one figure, a line for each setting. */
@@ -166,6 +178,28 @@ static void add_settings(const dlb_report *report, const dlb_join *join,
     dlb_str_release(&s.title);
 }
 
+/* A figure for each series over workers, up to MOST_FIGURES. */
+static void add_all(const dlb_report *report, const dlb_join *join, const dlb_series_list *list,
+                    dlb_figures *figures)
+{
+    size_t several = 0, drawn = 0;
+    for (size_t i = 0; i < list->count; i++)
+        several += list->items[i].count > 1;
+    dlb_str note = DLB_STR_INIT;
+    dlb_str_add(&note, "");
+    if (several > MOST_FIGURES)
+        dlb_str_addf(&note, "The first %d of %zu settings have such a figure. ", MOST_FIGURES,
+                     several);
+    for (size_t i = 0; i < list->count && drawn < MOST_FIGURES; i++)
+        if (list->items[i].count > 1) {
+            add_series(report, join, list, i, note.text, figures);
+            drawn++;
+        }
+    if (several == 0)
+        add_settings(report, join, list, figures);
+    dlb_str_release(&note);
+}
+
 int dlb_figures_epochs(const dlb_report *report, dlb_figures *figures, dlb_error *err)
 {
     dlb_join join;
@@ -176,14 +210,7 @@ int dlb_figures_epochs(const dlb_report *report, dlb_figures *figures, dlb_error
     static const char *const axis[] = {"workers", NULL};
     dlb_series_list list;
     dlb_series_make(&list, report->points, &(dlb_series_request){.axis = axis, .learning = true});
-    size_t shown[MOST_FIGURES], count = 0;
-    for (size_t i = 0; i < list.count && count < MOST_FIGURES; i++)
-        if (list.items[i].count > 1)
-            shown[count++] = i;
-    for (size_t i = 0; i < count; i++)
-        add_series(report, &join, &list, shown, count, i, figures);
-    if (count == 0)
-        add_settings(report, &join, &list, figures);
+    add_all(report, &join, &list, figures);
     dlb_series_release(&list);
     dlb_join_release(&join);
     return 0;

@@ -65,6 +65,15 @@ static void add_cell_text(dlb_str *data, double value, bool hollow)
     dlb_str_addf(data, "\t%.*f%s%s\n", decimals, shown, unit, hollow ? "*" : "");
 }
 
+/* Of a point without a value: what became of its last run. */
+static const char *word_for_end(const dlb_points *points, size_t point)
+{
+    static const char *const words[] = {"?", "failed", "timeout", "diverged"};
+    const dlb_point_run *runs;
+    size_t count = dlb_point_runs(points, point, &runs);
+    return words[runs[count - 1].status];
+}
+
 static size_t find_point(const dlb_points *points, const dlb_series *series, const request *r,
                          double across, double up)
 {
@@ -75,9 +84,10 @@ static size_t find_point(const dlb_points *points, const dlb_series *series, con
     return series->count;
 }
 
-static void write_cells(const dlb_points *points, const dlb_series *series, const request *r,
-                        const sides *s, enum dlb_measure measure, dlb_figure *figure)
+static dlb_drawn write_cells(const dlb_points *points, const dlb_series *series, const request *r,
+                             const sides *s, enum dlb_measure measure, dlb_figure *figure)
 {
+    dlb_drawn drawn = {0};
     double low = INFINITY, high = -INFINITY;
     for (size_t y = 0; y < s->height; y++)
         for (size_t x = 0; x < s->width; x++) {
@@ -89,17 +99,21 @@ static void write_cells(const dlb_points *points, const dlb_series *series, cons
             dlb_figure_cell(&figure->data, false, (double)y + 1);
             dlb_figure_cell(&figure->data, false, value);
             if (isnan(value)) {
-                dlb_str_add(&figure->data, i < series->count ? "\tfailed\n" : "\t?\n");
+                dlb_str_addf(&figure->data, "\t%s\n",
+                             i < series->count ? word_for_end(points, series->points[i]) : "?");
                 continue;
             }
             low = fmin(low, value);
             high = fmax(high, value);
-            add_cell_text(&figure->data, value,
-                          dlb_point_oversubscribed(points, series->points[i]));
+            bool crowded = dlb_point_oversubscribed(points, series->points[i]);
+            add_cell_text(&figure->data, value, crowded);
+            dlb_drawn_add(&drawn, dlb_point_count(points, series->points[i], measure), crowded);
         }
-    figure->head = "column\trow\tvalue, the median\tas text; * if oversubscribed";
+    figure->head = "column\trow\tvalue, the median\tas text, or what became of it; * if "
+                   "oversubscribed";
     dlb_figure_number(figure, "low", low);
     dlb_figure_number(figure, "high", high);
+    return drawn;
 }
 
 static void write_side(dlb_figure *figure, const char *axis, const double *places, size_t count)
@@ -124,8 +138,8 @@ static void add_figure(const dlb_points *points, const dlb_series_list *list, si
     bool rates = has_rates(points, series);
     dlb_figure *figure =
         dlb_figure_add(figures, "heatmap", r->name, dlb_series_has_grids(list) ? series->grid : "");
-    write_cells(points, series, r, &s, rates ? DLB_MEASURE_images_per_s : dlb_time_measure(points),
-                figure);
+    enum dlb_measure measure = rates ? DLB_MEASURE_images_per_s : dlb_time_measure(points);
+    dlb_drawn drawn = write_cells(points, series, r, &s, measure, figure);
     write_side(figure, "x", s.across, s.width);
     write_side(figure, "y", s.up, s.height);
     dlb_figure_number(figure, "width", (double)s.width);
@@ -135,7 +149,7 @@ static void add_figure(const dlb_points *points, const dlb_series_list *list, si
     dlb_figure_text(figure, "cblabel", rates ? "images/s" : "time (s)");
     dlb_str_addf(caption, "Median, %s. ", rates ? "images/s" : "time in s");
     dlb_figure_describe(figure, r->title, caption,
-                        &(dlb_shown){points, series->points, series->count, "*"});
+                        &(dlb_shown){points, series->points, series->count, drawn, "*"});
 }
 
 static double best_rate(const dlb_points *points, const dlb_series *series)

@@ -19,7 +19,7 @@ static const char *const labels[PHASES] = {"compute", "exposed communication",
 /* A bar: a rank of a point, and the seconds of its phases in each run. */
 typedef struct bar {
     size_t point;
-    int rank;
+    double rank;
     double *seconds[PHASES];
     size_t runs;
 } bar;
@@ -27,7 +27,9 @@ typedef struct bar {
 typedef struct bars {
     bar items[MOST_BARS];
     size_t count;
-    size_t groups; /* points */
+    size_t groups;  /* points that have bars */
+    size_t *points; /* all that the figure is about */
+    size_t point_count;
     bool thinned;
 } bars;
 
@@ -36,25 +38,30 @@ static void release_bars(bars *all)
     for (size_t i = 0; i < all->count; i++)
         for (int p = 0; p < PHASES; p++)
             free(all->items[i].seconds[p]);
+    free(all->points);
 }
 
 /* ---- which ranks of which points ----------------------------------------------------------- */
 
-/* Of many ranks some, evenly. */
+/* Of many ranks some, evenly. What is no number of ranks has none. */
 static void add_point(bars *all, const dlb_points *points, size_t point)
 {
-    int ranks = (int)dlb_point_named(points, point, "ranks");
-    int shown = ranks < MOST_RANKS ? ranks : MOST_RANKS;
-    if (all->count + (size_t)shown > MOST_BARS) {
+    double ranks = dlb_point_named(points, point, "ranks");
+    all->points[all->point_count++] = point;
+    if (!(ranks >= 1) || ranks != floor(ranks) || !dlb_point_has_time(points, point))
+        return;
+    size_t shown = ranks < MOST_RANKS ? (size_t)ranks : MOST_RANKS;
+    if (all->count + shown > MOST_BARS) {
         all->thinned = true;
         return;
     }
-    all->thinned = all->thinned || shown < ranks;
+    all->thinned = all->thinned || (double)shown < ranks;
     all->groups++;
     size_t runs = points->first[point + 1] - points->first[point];
-    for (int i = 0; i < shown; i++) {
+    for (size_t i = 0; i < shown; i++) {
         bar *b = &all->items[all->count++];
-        *b = (bar){point, shown > 1 ? (int)((long)i * (ranks - 1) / (shown - 1)) : 0, {0}, runs};
+        double rank = shown > 1 ? floor((double)i * (ranks - 1) / (double)(shown - 1)) : 0;
+        *b = (bar){point, rank, {0}, runs};
         for (int p = 0; p < PHASES; p++) {
             b->seconds[p] = dlb_alloc(runs, sizeof(double));
             for (size_t r = 0; r < runs; r++)
@@ -70,6 +77,7 @@ static void choose_bars(bars *all, const dlb_points *points, const dlb_series_li
     for (size_t i = 0; i < families->count; i++)
         if (!best || families->items[i].count > best->count)
             best = &families->items[i];
+    all->points = dlb_alloc(best ? best->count : 0, sizeof *all->points);
     double threads = INFINITY;
     for (size_t i = 0; best && i < best->count; i++)
         if (dlb_point_named(points, best->points[i], "ranks") > 1)
@@ -143,9 +151,9 @@ static size_t write_bars(const bars *all, const dlb_points *points, dlb_str *dat
         place += 1;
         if (shares_of(b, shares)) {
             dlb_figure_cell(data, true, place);
-            dlb_str_addf(data, "\t%d", b->rank);
+            dlb_figure_cell(data, false, b->rank);
             for (int p = 0; p < PHASES; p++)
-                dlb_figure_cell(data, false, isnan(shares[p]) ? 0 : shares[p]);
+                dlb_figure_cell(data, false, shares[p]);
             dlb_str_add(data, "\n");
             written++;
         }
@@ -159,19 +167,36 @@ static size_t write_bars(const bars *all, const dlb_points *points, dlb_str *dat
     return written;
 }
 
+/* The runs that tell of a phase of the bar. */
+static size_t runs_with(const bar *b, int phase)
+{
+    return dlb_interval_median(b->seconds[phase], b->runs).count;
+}
+
 static void describe(const bars *all, const dlb_points *points, dlb_figure *figure)
 {
-    size_t shown[MOST_BARS], count = 0;
+    dlb_drawn drawn = {0};
     for (size_t i = 0; i < all->count; i++)
-        if (i == 0 || all->items[i].point != all->items[i - 1].point)
-            shown[count++] = all->items[i].point;
+        for (int p = 0; p < PHASES; p++)
+            dlb_drawn_add(&drawn, runs_with(&all->items[i], p), false);
     dlb_str caption = DLB_STR_INIT;
     dlb_str_add(&caption, "Each bar is a rank, in groups that ran together; median over repeats. ");
     if (all->thinned)
         dlb_str_add(&caption, "Of many ranks some are shown, evenly. ");
     dlb_figure_describe(figure, "What ranks spend their time on", &caption,
-                        &(dlb_shown){points, shown, count, ""});
+                        &(dlb_shown){points, all->points, all->point_count, drawn, NULL});
     dlb_str_release(&caption);
+}
+
+/* A phase that no rank tells of has no place in the legend. */
+static void write_legend(const bars *all, dlb_figure *figure)
+{
+    const char *legend[PHASES] = {"", "", "", ""};
+    for (size_t i = 0; i < all->count; i++)
+        for (int p = 0; p < PHASES; p++)
+            if (runs_with(&all->items[i], p))
+                legend[p] = labels[p];
+    dlb_figure_texts(figure, "legend", legend, PHASES);
 }
 
 static void write_x_label(dlb_figure *figure, double threads)
@@ -197,7 +222,7 @@ static void add_figure(const dlb_report *report, const bars *all, dlb_figures *f
                        "for input, in % of their sum";
         describe(all, report->points, figure);
         dlb_figure_tics(figure, "x", at, (const char *const *)names, groups);
-        dlb_figure_texts(figure, "legend", labels, PHASES);
+        write_legend(all, figure);
         dlb_figure_number(figure, "places", (double)(all->count + all->groups - 1));
         write_x_label(figure, dlb_point_named(report->points, all->items[0].point, "threads"));
         dlb_figure_text(figure, "ylabel", "share of a rank's time (%)");

@@ -118,8 +118,12 @@ static void remove_stale(const dlb_figures *figures, const char *folder)
 
 /* ---- pictures ------------------------------------------------------------------------------ */
 
-/* Put the pictures of a figure in place or, if it is not whole, remove what there is of them. */
-static void take_pictures(const dlb_figure *figure, const char *folder, bool whole)
+/*
+ * Put the pictures of a figure in place or, if it is not whole, remove what there is of them. A
+ * format that was not drawn is not in *drawn any more, and its old picture goes: it is of other
+ * data.
+ */
+static void take_pictures(const dlb_figure *figure, const char *folder, bool whole, unsigned *drawn)
 {
     dlb_str from = DLB_STR_INIT, to = DLB_STR_INIT;
     for (int i = 0; i < FORMATS; i++) {
@@ -127,10 +131,12 @@ static void take_pictures(const dlb_figure *figure, const char *folder, bool who
         dlb_str_addf(&from, ".%s", formats[i]);
         path_of(&to, folder, figure->name, ".");
         dlb_str_add(&to, formats[i]);
-        if (whole)
-            rename(from.text, to.text);
-        else
+        if (!whole) {
             unlink(from.text);
+        } else if (rename(from.text, to.text) < 0) {
+            unlink(to.text);
+            *drawn &= ~(1U << i);
+        }
     }
     dlb_str_release(&to);
     dlb_str_release(&from);
@@ -162,8 +168,12 @@ static size_t count_lines(const dlb_str *text)
     return lines;
 }
 
-/* All in one process, which prints a line for each that is done; after one that fails, another. */
-static int draw_files(const dlb_figures *figures, const char *folder, dlb_error *err)
+/*
+ * All in one process, which prints a line for each that is done; after one that fails, another.
+ * *drawn_formats: bit i stays set if format i was drawn of all that are whole.
+ */
+static int draw_files(const dlb_figures *figures, const char *folder, unsigned *drawn_formats,
+                      dlb_error *err)
 {
     char **scripts = script_names(figures);
     dlb_str settings = DLB_STR_INIT;
@@ -176,9 +186,9 @@ static int draw_files(const dlb_figures *figures, const char *folder, dlb_error 
                                     &done, &failure);
         size_t end = drawn == 0 ? figures->count : next + count_lines(&done);
         for (; next < end && next < figures->count; next++)
-            take_pictures(&figures->items[next], folder, true);
+            take_pictures(&figures->items[next], folder, true, drawn_formats);
         if (drawn < 0 && next < figures->count)
-            take_pictures(&figures->items[next++], folder, false);
+            take_pictures(&figures->items[next++], folder, false, drawn_formats);
         if (drawn < 0 && status == 0) {
             status = drawn;
             *err = failure;
@@ -226,15 +236,40 @@ static int draw_terminal(const dlb_figures *figures, const char *folder,
     return status;
 }
 
-static int make_files(const dlb_figures *figures, const char *folder, dlb_error *err)
+/* Append "SVG, PNG and PDF". */
+static void name_formats(unsigned drawn, dlb_str *names)
 {
-    int status = make_folder(folder, err);
+    static const char *const words[FORMATS] = {"SVG", "PNG", "PDF"};
+    for (int i = 0; i < FORMATS; i++) {
+        bool last = drawn >> (i + 1) == 0;
+        if (drawn & 1U << i)
+            dlb_str_addf(names, "%s%s", names->length == 0 ? "" : last ? " and " : ", ", words[i]);
+    }
+}
+
+static int draw_pictures(const dlb_figures *figures, const dlb_figure_options *options,
+                         dlb_error *err)
+{
+    unsigned drawn = (1U << FORMATS) - 1;
+    int status = draw_files(figures, options->folder, &drawn, err);
+    if (status == 0 && drawn == 0)
+        return dlb_fail(err, DLB_FAIL,
+                        "this gnuplot draws none of SVG, PNG and PDF, so there is no picture; "
+                        "install the package gnuplot-nox");
+    if (options->drawn)
+        name_formats(drawn, options->drawn);
+    return status;
+}
+
+static int make_files(const dlb_figures *figures, const dlb_figure_options *options, dlb_error *err)
+{
+    int status = make_folder(options->folder, err);
     if (status == 0)
-        status = write_all(figures, folder, err);
+        status = write_all(figures, options->folder, err);
     if (status < 0)
         return status;
-    remove_stale(figures, folder);
-    return figures->count ? draw_files(figures, folder, err) : 0;
+    remove_stale(figures, options->folder);
+    return figures->count ? draw_pictures(figures, options, err) : 0;
 }
 
 /* For a terminal nothing is left behind. */
@@ -264,7 +299,7 @@ static int caption_columns(const dlb_figure_options *options)
 int dlb_report_figures(const dlb_report *report, const dlb_figure_options *options, size_t *count,
                        dlb_error *err)
 {
-    dlb_provenance provenance = {0};
+    dlb_provenance provenance;
     dlb_report_provenance(report, &provenance);
     const char *study = dlb_provenance_find(&provenance, "study.title");
     dlb_figures figures = {.caption_columns = caption_columns(options),
@@ -274,7 +309,7 @@ int dlb_report_figures(const dlb_report *report, const dlb_figure_options *optio
     if (status == 0 && options->terminal)
         status = make_drawing(&figures, options, err);
     else if (status == 0)
-        status = make_files(&figures, options->folder, err);
+        status = make_files(&figures, options, err);
     dlb_figures_release(&figures);
     dlb_provenance_release(&provenance);
     return status;

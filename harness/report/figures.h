@@ -34,6 +34,9 @@ dlb_interval dlb_point_median(const dlb_points *points, size_t point, enum dlb_m
 /* The median alone, which costs much less. */
 double dlb_point_value(const dlb_points *points, size_t point, enum dlb_measure measure);
 
+/* The runs that have it, which the median is made of. */
+size_t dlb_point_count(const dlb_points *points, size_t point, enum dlb_measure measure);
+
 /* above / below within the blocks that both points ran in. */
 dlb_interval dlb_point_ratio(const dlb_points *points, size_t above, size_t below,
                              enum dlb_measure measure);
@@ -50,12 +53,25 @@ double dlb_point_cores(const dlb_points *points, size_t point);
 /* Whether no rank plays several workers; true where workers are unknown. */
 bool dlb_point_is_real(const dlb_points *points, size_t point);
 
+/* Whether the work grows with the workers, so that rates are compared and not times. */
+bool dlb_point_is_weak(const dlb_points *points, size_t point);
+
+/* Whether some run of it has a time, and its cores are known. */
+bool dlb_point_has_time(const dlb_points *points, size_t point);
+
+/* What speed-ups within a series are against: the point with a time and the fewest cores, or
+ * SIZE_MAX. */
+size_t dlb_series_base(const dlb_points *points, const dlb_series *series);
+
+/* How many times as fast as the base, within blocks; where the work grows, in images a second. */
+dlb_interval dlb_point_speedup(const dlb_points *points, size_t point, size_t base);
+
 /* Whether series belong to several grids, so that figures are named after them. */
 bool dlb_series_has_grids(const dlb_series_list *list);
 
 /*
  * Of `count` candidates the DLB_FIGURE_MAX_LINES with the highest scores, in their order; returns
- * how many. What is left out is told in the caption.
+ * how many. Without scores (NULL) it is the first ones. What is left out is told in the caption.
  */
 size_t dlb_choose_lines(const double *scores, size_t count, size_t *chosen, dlb_str *caption);
 

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdint.h>
 
 #include "base/mem.h"
 #include "report/figures.h"
@@ -30,6 +31,15 @@ dlb_interval dlb_point_median(const dlb_points *points, size_t point, enum dlb_m
     const double *values;
     size_t count = dlb_point_measure(points, point, measure, &values);
     return dlb_interval_scaled(dlb_interval_median(values, count), scale);
+}
+
+size_t dlb_point_count(const dlb_points *points, size_t point, enum dlb_measure measure)
+{
+    const double *values;
+    size_t count = dlb_point_measure(points, point, measure, &values), known = 0;
+    for (size_t i = 0; i < count; i++)
+        known += !isnan(values[i]);
+    return known;
 }
 
 /* The value of that repeat, or NaN; runs stand by repeat. */
@@ -84,6 +94,40 @@ bool dlb_point_is_real(const dlb_points *points, size_t point)
     return isnan(workers) || workers == dlb_point_named(points, point, "ranks");
 }
 
+bool dlb_point_is_weak(const dlb_points *points, size_t point)
+{
+    return strcmp(dlb_point_text(points, point, dlb_points_find(points, "mode")), "weak") == 0;
+}
+
+bool dlb_point_has_time(const dlb_points *points, size_t point)
+{
+    const double *times;
+    size_t count = dlb_point_measure(points, point, dlb_time_measure(points), &times);
+    for (size_t i = 0; i < count; i++)
+        if (times[i] > 0)
+            return dlb_point_cores(points, point) > 0;
+    return false;
+}
+
+size_t dlb_series_base(const dlb_points *points, const dlb_series *series)
+{
+    size_t base = SIZE_MAX;
+    for (size_t i = 0; i < series->count; i++) {
+        size_t p = series->points[i];
+        if (dlb_point_has_time(points, p) &&
+            (base == SIZE_MAX || dlb_point_cores(points, p) < dlb_point_cores(points, base)))
+            base = p;
+    }
+    return base;
+}
+
+dlb_interval dlb_point_speedup(const dlb_points *points, size_t point, size_t base)
+{
+    return dlb_point_is_weak(points, point)
+               ? dlb_point_ratio(points, point, base, DLB_MEASURE_images_per_s)
+               : dlb_point_ratio(points, base, point, dlb_time_measure(points));
+}
+
 bool dlb_series_has_grids(const dlb_series_list *list)
 {
     for (size_t i = 1; i < list->count; i++)
@@ -103,7 +147,7 @@ size_t dlb_choose_lines(const double *scores, size_t count, size_t *chosen, dlb_
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         size_t place = kept; /* chosen[] has the best so far, best first */
-        while (place > 0 && scores[chosen[place - 1]] < scores[i])
+        while (scores && place > 0 && scores[chosen[place - 1]] < scores[i])
             place--;
         kept += kept < DLB_FIGURE_MAX_LINES;
         for (size_t j = kept; j-- > place + 1;)
@@ -113,7 +157,8 @@ size_t dlb_choose_lines(const double *scores, size_t count, size_t *chosen, dlb_
     }
     qsort(chosen, kept, sizeof *chosen, compare_indices);
     if (kept < count)
-        dlb_str_addf(caption, "The best %zu of %zu lines are shown. ", kept, count);
+        dlb_str_addf(caption, "The %s %zu of %zu lines are shown. ", scores ? "best" : "first",
+                     kept, count);
     return kept;
 }
 

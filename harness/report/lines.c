@@ -55,6 +55,14 @@ bool dlb_lines_tell(const dlb_lines *lines)
     return false;
 }
 
+dlb_drawn dlb_lines_drawn(const dlb_lines *lines)
+{
+    dlb_drawn drawn = {0};
+    for (size_t i = 0; i < lines->row_count; i++)
+        dlb_drawn_add(&drawn, lines->rows[i].y.count, lines->rows[i].hollow);
+    return drawn;
+}
+
 /* ---- data ---------------------------------------------------------------------------------- */
 
 static int compare_rows(const void *a, const void *b)
@@ -185,6 +193,14 @@ static bool by_error(const dlb_lines *lines, size_t panel)
            100 - r.low > 6 * fmax(100 - r.high, 0.01);
 }
 
+bool dlb_lines_by_error(const dlb_lines *lines)
+{
+    for (size_t panel = 0; panel < lines->panels; panel++)
+        if (by_error(lines, panel))
+            return true;
+    return false;
+}
+
 /* 2 or 10, or 0 for a linear axis. */
 static double base_of(const dlb_lines *lines, size_t panel)
 {
@@ -210,7 +226,7 @@ static range padded(const dlb_lines *lines, size_t panel)
     case DLB_AXIS_LOG2:
     case DLB_AXIS_LOG10:
         if (base_of(lines, panel) > 0)
-            return (range){r.low / 1.2, r.high * 1.2};
+            return (range){r.low / (panel_lost(lines, panel) ? 2 : 1.2), r.high * 1.2};
         return (range){0, r.high * 1.06};
     case DLB_AXIS_FROM_ZERO:
         return (range){0, r.high * 1.06};
@@ -234,7 +250,7 @@ static double mark_of(const dlb_lines *lines, size_t panel, range r)
 {
     if (by_error(lines, panel))
         return 100 - (100 - r.low) / 1.15;
-    return base_of(lines, panel) > 0 ? r.low * 1.08 : r.low + 0.03 * (r.high - r.low);
+    return base_of(lines, panel) > 0 ? r.low * 1.15 : r.low + 0.03 * (r.high - r.low);
 }
 
 static void write_ranges(const dlb_lines *lines, dlb_figure *figure)
@@ -288,12 +304,21 @@ static size_t places(const dlb_lines *lines, double at[MOST_TICS])
     return count;
 }
 
+/* 1, 2, 3, ...: between epochs there is nothing to name. */
+static bool are_steps(const double *at, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (at[i] != at[0] + (double)i)
+            return false;
+    return true;
+}
+
 static void write_tics(const dlb_lines *lines, dlb_figure *figure, const char *const *labels)
 {
     double at[MOST_TICS];
     size_t count = places(lines, at);
     const char *shown[MOST_TICS];
-    if (count == 0 || (lines->x != DLB_AXIS_LOG2 && !labels))
+    if (count == 0 || (lines->x != DLB_AXIS_LOG2 && !labels && !are_steps(at, count)))
         return;
     for (size_t i = 0; labels && i < count; i++)
         shown[i] = labels[(size_t)at[i] - 1];

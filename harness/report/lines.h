@@ -5,6 +5,7 @@
 #ifndef DLB_REPORT_LINES_H
 #define DLB_REPORT_LINES_H
 
+#include "report/caption.h"
 #include "report/figure.h"
 #include "stats/interval.h"
 
@@ -54,6 +55,12 @@ void dlb_lines_dots(dlb_lines *lines, size_t panel, size_t line, double x, doubl
 
 /* Whether some line has values at two places at least. */
 bool dlb_lines_tell(const dlb_lines *lines);
+
+/* What captions say of the rows. */
+dlb_drawn dlb_lines_drawn(const dlb_lines *lines);
+
+/* Whether accuracies are drawn by the logarithm of the error, as a caption must say. */
+bool dlb_lines_by_error(const dlb_lines *lines);
 
 /*
  * Write rows, ranges and tics to the figure. `labels`: of the places 1, 2, ... of an axis of

@@ -42,12 +42,15 @@ void dlb_points_free(dlb_points *points)
         free(points->metrics[m].name);
         free(points->metrics[m].values);
     }
+    for (size_t i = 0; i < points->reason_count; i++)
+        free(points->reasons[i].text);
     free_texts(points->hosts, points->host_count);
     free_texts(points->commits, points->commit_count);
     free(points->id_at);
     free(points->ids);
     free(points->parameters);
     free(points->oversubscribed);
+    free(points->timeouts);
     free(points->missing);
     free(points->first);
     free(points->order);
@@ -114,6 +117,19 @@ double dlb_point_number(const dlb_points *points, size_t point, int parameter)
     return p->numbers[code_of(p, point)];
 }
 
+int dlb_point_compare(const dlb_points *points, int parameter, size_t a, size_t b)
+{
+    const struct parameter *p = &points->parameters[parameter];
+    if (!p->codes || p->codes[a] == p->codes[b])
+        return 0;
+    double x = p->numbers[p->codes[a]], y = p->numbers[p->codes[b]];
+    if (!isnan(x) && !isnan(y) && x != y)
+        return x < y ? -1 : 1;
+    if (isnan(x) != isnan(y))
+        return isnan(x) ? 1 : -1;
+    return strcmp(p->texts[p->codes[a]], p->texts[p->codes[b]]);
+}
+
 static size_t runs_of(const dlb_points *points, size_t point)
 {
     return points->first[point + 1] - points->first[point];
@@ -153,6 +169,23 @@ size_t dlb_point_metric(const dlb_points *points, size_t point, size_t metric,
                         const double **values)
 {
     return values_of(points, point, points->metrics[metric].values, values);
+}
+
+bool dlb_points_more_metrics(const dlb_points *points)
+{
+    return points->more_metrics;
+}
+
+size_t dlb_point_timeouts(const dlb_points *points, size_t point, const double **values)
+{
+    return values_of(points, point, points->timeouts, values);
+}
+
+size_t dlb_points_reasons(const dlb_points *points, const dlb_reason **reasons, size_t *others)
+{
+    *reasons = points->reasons;
+    *others = points->other_reasons;
+    return points->reason_count;
 }
 
 bool dlb_point_oversubscribed(const dlb_points *points, size_t point)

@@ -50,6 +50,9 @@ const char *dlb_point_id(const dlb_points *points, size_t point);
 const char *dlb_point_text(const dlb_points *points, size_t point, int parameter);
 double dlb_point_number(const dlb_points *points, size_t point, int parameter);
 
+/* The order of two points' values: numbers first, by size; then what is none, by its text. */
+int dlb_point_compare(const dlb_points *points, int parameter, size_t a, size_t b);
+
 /* Its runs by repeat, and their measures: `values` points at one number a run. */
 size_t dlb_point_runs(const dlb_points *points, size_t point, const dlb_point_run **runs);
 size_t dlb_point_measure(const dlb_points *points, size_t point, enum dlb_measure measure,
@@ -65,6 +68,25 @@ size_t dlb_points_metrics(const dlb_points *points);
 const char *dlb_points_metric(const dlb_points *points, size_t metric);
 size_t dlb_point_metric(const dlb_points *points, size_t point, size_t metric,
                         const double **values);
+bool dlb_points_more_metrics(const dlb_points *points); /* whether the file may have others */
+
+/*
+ * How long each run lasted that a timeout ended, NaN for others: no time of anything, but until
+ * then it had not come to its end.
+ */
+size_t dlb_point_timeouts(const dlb_points *points, size_t point, const double **values);
+
+/* Why runs failed or timed out: different reasons, in the order of the file. */
+typedef struct dlb_reason {
+    char *text;
+    enum dlb_run_status status; /* of the first such run, */
+    size_t point;               /* and its point */
+    size_t runs;
+} dlb_reason;
+
+/* The first DLB_MAX_REASONS of them; *others: how many more there are. */
+enum { DLB_MAX_REASONS = 3 };
+size_t dlb_points_reasons(const dlb_points *points, const dlb_reason **reasons, size_t *others);
 
 /* Whether some run of it had more threads than cores. */
 bool dlb_point_oversubscribed(const dlb_points *points, size_t point);

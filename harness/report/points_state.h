@@ -35,6 +35,10 @@ struct dlb_points {
     double *measures[DLB_MEASURES]; /* one a run; NULL if no run has it */
     struct metric metrics[DLB_MAX_METRICS];
     size_t metric_count;
+    bool more_metrics;
+    double *timeouts; /* one a run; NULL if none timed out */
+    dlb_reason reasons[DLB_MAX_REASONS];
+    size_t reason_count, other_reasons;
     double *missing; /* as many as the point with the most runs has */
     char **hosts, **commits;
     size_t host_count, commit_count;

@@ -60,10 +60,11 @@ bool dlb_report_beside(const dlb_report *report, const char *name, dlb_str *path
     return dlb_file_exists(path->text);
 }
 
-void dlb_report_provenance(const dlb_report *report, dlb_provenance *provenance)
+bool dlb_report_provenance(const dlb_report *report, dlb_provenance *provenance)
 {
     dlb_str path = DLB_STR_INIT;
-    if (dlb_report_beside(report, "host.json", &path))
-        dlb_provenance_read(provenance, path.text);
+    dlb_report_beside(report, "host.json", &path);
+    bool there = dlb_provenance_read(provenance, path.text);
     dlb_str_release(&path);
+    return there;
 }

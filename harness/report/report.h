@@ -27,10 +27,11 @@ void dlb_report_summary(const dlb_report *report, int width, bool colour, dlb_st
 /* How figures are made. */
 typedef struct dlb_figure_options {
     const char *folder; /* that gets data, scripts and pictures; created */
-    bool terminal;      /* draw into *drawn instead of into files */
+    bool terminal;      /* no files: what is drawn is text */
     int width;          /* of the terminal, in columns */
     bool colour;        /* it obeys ANSI colours */
-    dlb_str *drawn;
+    dlb_str *drawn;     /* gets the text or, of files, the formats: "SVG, PNG and PDF"; of files it
+                           may be NULL */
 } dlb_figure_options;
 
 /*

@@ -12,8 +12,8 @@ struct dlb_report {
     dlb_points *points;
 };
 
-/* What its host.json tells, to be released; nothing if there is none. */
-void dlb_report_provenance(const dlb_report *report, dlb_provenance *provenance);
+/* What its host.json tells, to be released; false, and nothing, if there is none. */
+bool dlb_report_provenance(const dlb_report *report, dlb_provenance *provenance);
 
 /* Append the path of a file beside the runs.csv; false if it is not there. */
 bool dlb_report_beside(const dlb_report *report, const char *name, dlb_str *path);

@@ -1,7 +1,5 @@
 #include "report/series.h"
 
-#include <math.h>
-
 #include "base/mem.h"
 #include "config/keys.h"
 #include "report/points_state.h"
@@ -17,28 +15,14 @@ typedef struct making {
     dlb_series_list *list;
 } making;
 
-/* ---- values -------------------------------------------------------------------------------- */
-
-/* By number where both are, else by text. */
-static int compare_values(const dlb_points *points, int parameter, size_t a, size_t b)
-{
-    const struct parameter *p = &points->parameters[parameter];
-    if (!p->codes || p->codes[a] == p->codes[b])
-        return 0;
-    double x = p->numbers[p->codes[a]], y = p->numbers[p->codes[b]];
-    if (!isnan(x) && !isnan(y) && x != y)
-        return x < y ? -1 : 1;
-    if (isnan(x) != isnan(y))
-        return isnan(x) ? 1 : -1;
-    return strcmp(p->texts[p->codes[a]], p->texts[p->codes[b]]);
-}
+/* ---- order --------------------------------------------------------------------------------- */
 
 static int compare_by(const dlb_points *points, const int *parameters, size_t count, size_t a,
                       size_t b)
 {
     int order = 0;
     for (size_t i = 0; order == 0 && i < count; i++)
-        order = compare_values(points, parameters[i], a, b);
+        order = dlb_point_compare(points, parameters[i], a, b);
     return order;
 }
 
@@ -92,7 +76,7 @@ static int compare_places(const void *a, const void *b, void *context)
 {
     const making *m = context;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    int order = m->grid < 0 ? 0 : compare_values(m->points, m->grid, x, y);
+    int order = m->grid < 0 ? 0 : dlb_point_compare(m->points, m->grid, x, y);
     return order ? order : compare_by(m->points, m->axis, m->axis_count, x, y);
 }
 
@@ -102,8 +86,8 @@ static bool follows_axis(const making *m, int parameter)
     bool varies = false;
     for (size_t i = 1; i < m->count; i++) {
         size_t a = m->chosen[i - 1], b = m->chosen[i];
-        bool same_grid = m->grid < 0 || compare_values(m->points, m->grid, a, b) == 0;
-        if (!same_grid || compare_values(m->points, parameter, a, b) == 0)
+        bool same_grid = m->grid < 0 || dlb_point_compare(m->points, m->grid, a, b) == 0;
+        if (!same_grid || dlb_point_compare(m->points, parameter, a, b) == 0)
             continue;
         if (compare_by(m->points, m->axis, m->axis_count, a, b) == 0)
             return false;
@@ -184,7 +168,7 @@ static size_t points_of_grid(const making *m, const size_t *points, size_t count
 {
     size_t same = 0;
     for (size_t i = 0; i < count; i++)
-        same += compare_values(m->points, m->grid, points[i], like) == 0;
+        same += dlb_point_compare(m->points, m->grid, points[i], like) == 0;
     return same;
 }
 
@@ -285,8 +269,8 @@ static bool differs(const dlb_series_list *list, const dlb_points *points, int p
                     const size_t *others, size_t count, size_t series)
 {
     for (size_t i = 0; i < count; i++)
-        if (compare_values(points, parameter, list->items[others[i]].points[0],
-                           list->items[series].points[0]) != 0)
+        if (dlb_point_compare(points, parameter, list->items[others[i]].points[0],
+                              list->items[series].points[0]) != 0)
             return true;
     return false;
 }
@@ -342,4 +326,15 @@ void dlb_series_title(const dlb_series_list *list, const dlb_points *points, con
                         dlb_point_text(points, list->items[series].points[0], parameter), title);
     }
     dlb_str_add(title, "");
+}
+
+void dlb_series_title_in_grid(const dlb_series_list *list, const dlb_points *points, size_t series,
+                              dlb_str *title)
+{
+    size_t *others = dlb_alloc(list->count, sizeof *others), count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].grid, list->items[series].grid) == 0)
+            others[count++] = i;
+    dlb_series_title(list, points, others, count, series, title);
+    free(others);
 }

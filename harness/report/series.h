@@ -46,6 +46,10 @@ dlb_series *dlb_series_add(dlb_series_list *list, const size_t *points, size_t c
 void dlb_series_title(const dlb_series_list *list, const dlb_points *points, const size_t *others,
                       size_t count, size_t series, dlb_str *title);
 
+/* The same, from all others of its grid. */
+void dlb_series_title_in_grid(const dlb_series_list *list, const dlb_points *points, size_t series,
+                              dlb_str *title);
+
 /* A parameter and a value of it for people: "warm-up", "threads"; "default" for an empty text. */
 void dlb_parameter_label(const char *parameter, dlb_str *label);
 const char *dlb_value_label(const char *text);

@@ -27,27 +27,54 @@ typedef struct summary {
 
 /* --- which rows are shown --- */
 
-typedef struct timed {
+typedef struct ranked {
     size_t point;
     double time;
-} timed;
+    double score; /* the less, the better; NaN if it has none */
+} ranked;
 
-static int compare_times(const void *a, const void *b)
+typedef struct ranking {
+    enum dlb_ranking by;
+    ranked *items; /* the best first, those without a score last */
+    size_t count;
+} ranking;
+
+static int compare_scores(const void *a, const void *b)
 {
-    const timed *x = a, *y = b;
-    if (isnan(x->time) || isnan(y->time))
-        return isnan(x->time) - isnan(y->time);
-    return (x->time > y->time) - (x->time < y->time);
+    const ranked *x = a, *y = b;
+    if (isnan(x->score) || isnan(y->score))
+        return isnan(x->score) - isnan(y->score);
+    return (x->score > y->score) - (x->score < y->score);
 }
 
-/* The group's points by their time; those without one last. free() it. */
-static timed *by_time(const summary *s, const dlb_summary_group *group)
+static double score_of(const summary *s, enum dlb_ranking by, const ranked *at)
 {
-    timed *list = dlb_alloc(group->count, sizeof *list);
-    for (size_t i = 0; i < group->count; i++)
-        list[i] = (timed){group->points[i], dlb_point_value(s->points, group->points[i], s->time)};
-    qsort(list, group->count, sizeof *list, compare_times);
-    return list;
+    if (by == DLB_RANK_RATE)
+        return -dlb_point_value(s->points, at->point, DLB_MEASURE_images_per_s);
+    if (by == DLB_RANK_ACCURACY)
+        return -dlb_point_value(s->points, at->point, DLB_MEASURE_test_accuracy);
+    return at->time;
+}
+
+/* free() its items. What cannot be compared is by time all the same, for a long table. */
+static ranking rank(const summary *s, const dlb_summary_group *group)
+{
+    ranking r = {dlb_summary_ranking(s->points, group), dlb_alloc(group->count, sizeof *r.items),
+                 group->count};
+    for (size_t i = 0; i < r.count; i++) {
+        ranked *at = &r.items[i];
+        at->point = group->points[i];
+        at->time = dlb_point_value(s->points, at->point, s->time);
+        at->score = score_of(s, r.by, at);
+    }
+    qsort(r.items, r.count, sizeof *r.items, compare_scores);
+    return r;
+}
+
+/* Whether there is a best of several. */
+static bool has_best(const ranking *r)
+{
+    return r->by != DLB_RANK_NOTHING && r->count > 1 && !isnan(r->items[0].score);
 }
 
 /* --- the table --- */
@@ -64,11 +91,11 @@ typedef struct scale {
     int decimals;
 } scale;
 
-static scale scale_for(const timed *list, size_t count)
+static scale scale_for(const ranking *r)
 {
     double least = NAN;
-    for (size_t i = count; i-- > 0;)
-        least = isnan(list[i].time) ? least : list[i].time;
+    for (size_t i = 0; i < r->count; i++)
+        least = fmin(least, r->items[i].time);
     scale fits = {1, "s", 2};
     if (least < 0.1)
         fits = (scale){1e3, "ms", 2};
@@ -124,7 +151,7 @@ static void set_speedup(dlb_sheet *sheet, const columns *c, const summary *s, si
     size_t base = s->bases[point];
     if (base == SIZE_MAX)
         return;
-    dlb_interval ratio = dlb_summary_speedup(s->points, point, base);
+    dlb_interval ratio = dlb_point_speedup(s->points, point, base);
     if (isnan(ratio.value))
         return;
     double cores = dlb_point_cores(s->points, point) / dlb_point_cores(s->points, base);
@@ -188,100 +215,140 @@ static void add_row(dlb_sheet *sheet, const columns *c, const summary *s,
     double images = dlb_point_value(s->points, point, DLB_MEASURE_images_per_s);
     if (!isnan(images))
         dlb_sheet_setf(sheet, c->images, images < 100 ? "%.1f" : "%.0f", images);
-    set_speedup(sheet, c, s, point);
+    if (group->scales)
+        set_speedup(sheet, c, s, point);
     set_accuracy(sheet, c, s->points, point);
     set_metrics(sheet, c->metrics, s->points, point);
 }
 
+static void add_gap(dlb_sheet *sheet, const ranking *r)
+{
+    static const char *const ends[] = {"the fastest and the slowest", "the fastest and the slowest",
+                                       "the most and the least accurate",
+                                       "the shortest and the longest"};
+    char note[96];
+    snprintf(note, sizeof note, "… %zu more between %s …", r->count - 2 * (size_t)END_ROWS,
+             ends[r->by]);
+    dlb_sheet_note_add(sheet, note);
+}
+
 static void add_rows(dlb_sheet *sheet, const columns *c, const summary *s,
-                     const dlb_summary_group *group, const scale *unit, const timed *list)
+                     const dlb_summary_group *group, const scale *unit, const ranking *r)
 {
     bool all = group->count <= MOST_ROWS;
     for (size_t i = 0; i < group->count; i++) {
         if (!all && i == END_ROWS) {
-            char note[96];
-            snprintf(note, sizeof note, "… %zu more between the fastest and the slowest …",
-                     group->count - 2 * END_ROWS);
-            dlb_sheet_note_add(sheet, note);
+            add_gap(sheet, r);
             i = group->count - END_ROWS;
         }
-        size_t point = all ? group->points[i] : list[i].point;
+        size_t point = all ? group->points[i] : r->items[i].point;
         add_row(sheet, c, s, group, unit, point);
-        sheet->rows[sheet->row_count - 1].marked =
-            point == list[0].point && !isnan(list[0].time) && group->count > 1;
+        sheet->rows[sheet->row_count - 1].marked = has_best(r) && point == r->items[0].point;
     }
 }
 
-static void add_table(const summary *s, const dlb_summary_group *group, const timed *list)
+static void add_table(const summary *s, const dlb_summary_group *group, const ranking *r)
 {
     dlb_sheet sheet = {0};
-    scale unit = scale_for(list, group->count);
+    scale unit = scale_for(r);
     columns c = add_columns(&sheet, s, group, &unit);
-    add_rows(&sheet, &c, s, group, &unit, list);
+    add_rows(&sheet, &c, s, group, &unit, r);
     dlb_sheet_print(&sheet, s->width, s->colour, s->out);
     dlb_sheet_release(&sheet);
 }
 
 /* --- the best setting --- */
 
-static double best_accuracy(const summary *s, const dlb_summary_group *group)
+static double best_accuracy(const summary *s, const ranking *r)
 {
     double best = NAN;
-    for (size_t i = 0; i < group->count; i++)
-        best = fmax(best, dlb_point_value(s->points, group->points[i], DLB_MEASURE_test_accuracy));
+    for (size_t i = 0; i < r->count; i++)
+        best = fmax(best, dlb_point_value(s->points, r->items[i].point, DLB_MEASURE_test_accuracy));
     return best;
 }
 
-/* The first of the list that is as accurate as the best, or SIZE_MAX. */
-static size_t fastest_accurate(const summary *s, const timed *list, size_t count, double best)
+/* The first that is as accurate as the best, or SIZE_MAX. */
+static size_t first_accurate(const summary *s, const ranking *r, double best)
 {
-    for (size_t i = 0; i < count && !isnan(list[i].time); i++)
-        if (dlb_point_value(s->points, list[i].point, DLB_MEASURE_test_accuracy) >=
+    for (size_t i = 0; i < r->count && !isnan(r->items[i].score); i++)
+        if (dlb_point_value(s->points, r->items[i].point, DLB_MEASURE_test_accuracy) >=
             best - AS_ACCURATE)
             return i;
     return SIZE_MAX;
 }
 
-static void add_timed(const summary *s, const dlb_summary_group *group, const timed *at,
-                      dlb_str *text)
+/* "ranks 2, threads 1 (6.48 s)", with what it is ranked by. */
+static void add_ranked(const summary *s, const dlb_summary_group *group, const ranking *r,
+                       const ranked *at, dlb_str *text)
 {
     dlb_summary_setting(s->points, at->point, group->parameters, group->parameter_count, text);
-    dlb_str_addf(text, at->time < 0.1 ? " (%.3g ms)" : " (%.4g s)",
-                 at->time < 0.1 ? 1e3 * at->time : at->time);
+    if (r->by == DLB_RANK_RATE)
+        dlb_str_addf(text, -at->score < 100 ? " (%.1f images/s)" : " (%.0f images/s)", -at->score);
+    else
+        dlb_str_addf(text, at->time < 0.1 ? " (%.3g ms)" : " (%.4g s)",
+                     at->time < 0.1 ? 1e3 * at->time : at->time);
 }
 
-/* How many others the interval of the fastest does not tell from it. */
-static size_t count_as_fast(const summary *s, const timed *list, size_t count)
+/* How many others the interval of the best does not tell from it. */
+static size_t count_as_good(const summary *s, const ranking *r)
 {
-    double high = dlb_point_median(s->points, list[0].point, s->time, 1).high;
+    dlb_interval best =
+        r->by == DLB_RANK_RATE
+            ? dlb_point_median(s->points, r->items[0].point, DLB_MEASURE_images_per_s, -1)
+            : dlb_point_median(s->points, r->items[0].point, s->time, 1);
+    double worst = fmax(best.low, best.high);
     size_t others = 0;
-    while (others + 1 < count && list[others + 1].time <= high)
+    while (others + 1 < r->count && r->items[others + 1].score <= worst)
         others++;
     return others;
 }
 
-static void add_best(const summary *s, const dlb_summary_group *group, const timed *list)
+static void add_fastest(const summary *s, const dlb_summary_group *group, const ranking *r,
+                        dlb_str *text)
 {
-    if (group->count < 2 || isnan(list[0].time))
-        return;
-    dlb_str text = DLB_STR_INIT;
-    double best = best_accuracy(s, group);
-    size_t accurate = fastest_accurate(s, list, group->count, best);
-    size_t as_fast = count_as_fast(s, list, group->count);
-    dlb_str_add(&text, "Fastest: ");
-    add_timed(s, group, &list[0], &text);
-    if (as_fast)
-        dlb_str_addf(&text, "; %zu other%s within its interval", as_fast,
-                     as_fast > 1 ? "s are" : " is");
+    double best = best_accuracy(s, r);
+    size_t accurate = first_accurate(s, r, best), as_good = count_as_good(s, r);
+    const char *word = r->by == DLB_RANK_RATE ? "Most images a second" : "Fastest";
+    dlb_str_addf(text, "%s: ", word);
+    add_ranked(s, group, r, &r->items[0], text);
+    if (as_good)
+        dlb_str_addf(text, "; %zu other%s within its interval", as_good,
+                     as_good > 1 ? "s are" : " is");
     if (accurate == 0)
-        dlb_str_addf(&text, "; it is within 0.2 %% of the best test accuracy, %.2f %%", 100 * best);
-    dlb_str_add(&text, ".");
-    if (accurate != 0 && accurate != SIZE_MAX) {
-        dlb_str_addf(&text,
-                     " Fastest within 0.2 %% of the best test accuracy, %.2f %%: ", 100 * best);
-        add_timed(s, group, &list[accurate], &text);
-        dlb_str_add(&text, ".");
-    }
+        dlb_str_addf(text, "; it is within 0.2 %% of the best test accuracy, %.2f %%", 100 * best);
+    dlb_str_add(text, ".");
+    if (accurate == 0 || accurate == SIZE_MAX)
+        return;
+    dlb_str_addf(text, " %s within 0.2 %% of the best test accuracy, %.2f %%: ", word, 100 * best);
+    add_ranked(s, group, r, &r->items[accurate], text);
+    dlb_str_add(text, ".");
+}
+
+static void add_most_accurate(const summary *s, const dlb_summary_group *group, const ranking *r,
+                              dlb_str *text)
+{
+    size_t others = 0;
+    while (others + 1 < r->count && r->items[others + 1].score <= r->items[0].score + AS_ACCURATE)
+        others++;
+    dlb_str_addf(text, "Best test accuracy: %.2f %% with ", -100 * r->items[0].score);
+    dlb_summary_setting(s->points, r->items[0].point, group->parameters, group->parameter_count,
+                        text);
+    if (others)
+        dlb_str_addf(text, "; %zu other%s within 0.2 %% of it", others,
+                     others > 1 ? "s are" : " is");
+    dlb_str_addf(text, ". Times are of %s and are not ranked.",
+                 group->scales ? "different work" : "virtual workers");
+}
+
+static void add_best(const summary *s, const dlb_summary_group *group, const ranking *r)
+{
+    dlb_str text = DLB_STR_INIT;
+    if (!has_best(r))
+        return;
+    if (r->by == DLB_RANK_ACCURACY)
+        add_most_accurate(s, group, r, &text);
+    else
+        add_fastest(s, group, r, &text);
     dlb_sheet_wrap(text.text, s->width, " ", " ", s->out);
     dlb_str_release(&text);
 }
@@ -319,15 +386,15 @@ static void add_counts(const summary *s)
 
 static void add_group(const summary *s, const dlb_summary_group *group)
 {
-    timed *list = by_time(s, group);
+    ranking r = rank(s, group);
     if (*group->grid)
         dlb_str_addf(s->out, "\n%sgrid %s%s\n", s->colour ? "\033[1m" : "", group->grid,
                      s->colour ? "\033[0m" : "");
     else
         dlb_str_add(s->out, "\n");
-    add_table(s, group, list);
-    add_best(s, group, list);
-    free(list);
+    add_table(s, group, &r);
+    add_best(s, group, &r);
+    free(r.items);
 }
 
 /* A line a sentence becomes a paragraph a sentence. */
@@ -347,7 +414,7 @@ static void add_sentences(const summary *s, const char *lines)
 
 static double cores_of_host(const dlb_report *report)
 {
-    dlb_provenance provenance = {0};
+    dlb_provenance provenance;
     dlb_report_provenance(report, &provenance);
     double cores = dlb_provenance_cores(&provenance);
     dlb_provenance_release(&provenance);

@@ -1,6 +1,5 @@
 #include "report/summary_rows.h"
 
-#include <math.h>
 #include <stdint.h>
 
 #include "base/mem.h"
@@ -15,24 +14,12 @@ typedef struct order {
     size_t count;
 } order;
 
-/* Texts of a parameter that are equal have one address. */
-static int compare_values(const dlb_points *points, int parameter, size_t a, size_t b)
-{
-    const char *x = dlb_point_text(points, a, parameter), *y = dlb_point_text(points, b, parameter);
-    if (x == y)
-        return 0;
-    double p = dlb_point_number(points, a, parameter), q = dlb_point_number(points, b, parameter);
-    if (!isnan(p) && !isnan(q) && p != q)
-        return p < q ? -1 : 1;
-    return strcmp(x, y);
-}
-
 static int compare_points(const void *a, const void *b, void *context)
 {
     const order *o = context;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     for (size_t i = 0; i < o->count; i++) {
-        int difference = compare_values(o->points, o->parameters[i], x, y);
+        int difference = dlb_point_compare(o->points, o->parameters[i], x, y);
         if (difference)
             return difference;
     }
@@ -42,7 +29,7 @@ static int compare_points(const void *a, const void *b, void *context)
 static bool varies_among(const dlb_points *points, const size_t *items, size_t count, int parameter)
 {
     for (size_t i = 1; i < count; i++)
-        if (compare_values(points, parameter, items[0], items[i]) != 0)
+        if (dlb_point_compare(points, parameter, items[0], items[i]) != 0)
             return true;
     return false;
 }
@@ -62,9 +49,9 @@ static bool is_told(const order *chosen, const size_t *sorted, size_t count, int
     for (size_t i = 1; i < count; i++) {
         bool same = true;
         for (size_t c = 0; same && c < chosen->count; c++)
-            same = compare_values(chosen->points, chosen->parameters[c], sorted[i - 1],
-                                  sorted[i]) == 0;
-        if (same && compare_values(chosen->points, parameter, sorted[i - 1], sorted[i]) != 0)
+            same = dlb_point_compare(chosen->points, chosen->parameters[c], sorted[i - 1],
+                                     sorted[i]) == 0;
+        if (same && dlb_point_compare(chosen->points, parameter, sorted[i - 1], sorted[i]) != 0)
             return false;
     }
     return true;
@@ -130,6 +117,29 @@ void dlb_summary_setting(const dlb_points *points, size_t point, const int *para
     }
 }
 
+/* --- what can be compared --- */
+
+static bool same_values(const dlb_points *points, const dlb_summary_group *group, const char *name)
+{
+    int parameter = dlb_points_find(points, name);
+    return !dlb_points_varies(points, parameter) ||
+           !varies_among(points, group->points, group->count, parameter);
+}
+
+static bool all_of(const dlb_points *points, const dlb_summary_group *group,
+                   bool (*is)(const dlb_points *points, size_t point))
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (!is(points, group->points[i]))
+            return false;
+    return true;
+}
+
+static bool scales(const dlb_points *points, const dlb_summary_group *group)
+{
+    return same_values(points, group, "workers") || all_of(points, group, dlb_point_is_real);
+}
+
 /* --- groups --- */
 
 static dlb_summary_group *group_of(dlb_summary_groups *groups, const char *grid)
@@ -163,8 +173,10 @@ void dlb_summary_groups_make(dlb_summary_groups *groups, const dlb_points *point
             dlb_grow(group->points, &group->capacity, group->count + 1, sizeof *group->points);
         group->points[group->count++] = p;
     }
-    for (size_t i = 0; i < groups->count; i++)
+    for (size_t i = 0; i < groups->count; i++) {
         sort_group(&groups->items[i], points);
+        groups->items[i].scales = scales(points, &groups->items[i]);
+    }
 }
 
 void dlb_summary_groups_release(dlb_summary_groups *groups)
@@ -175,6 +187,27 @@ void dlb_summary_groups_release(dlb_summary_groups *groups)
     }
     free(groups->items);
     *groups = (dlb_summary_groups){0};
+}
+
+/* --- what is best --- */
+
+static bool has_accuracy(const dlb_points *points, const dlb_summary_group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (dlb_point_count(points, group->points[i], DLB_MEASURE_test_accuracy) > 0)
+            return true;
+    return false;
+}
+
+enum dlb_ranking dlb_summary_ranking(const dlb_points *points, const dlb_summary_group *group)
+{
+    bool same = group->scales && same_values(points, group, "model") &&
+                same_values(points, group, "epochs");
+    if (same && all_of(points, group, dlb_point_is_weak))
+        return DLB_RANK_RATE;
+    if (same && same_values(points, group, "train_images"))
+        return DLB_RANK_TIME;
+    return has_accuracy(points, group) ? DLB_RANK_ACCURACY : DLB_RANK_NOTHING;
 }
 
 /* --- numbers --- */
@@ -188,52 +221,24 @@ dlb_summary_ends dlb_summary_ends_of(const dlb_points *points, size_t point)
     return ends;
 }
 
-static bool is_weak(const dlb_points *points, size_t point)
+/* SIZE_MAX if only one core count of the series has a time. */
+static size_t base_of(const dlb_points *points, const dlb_series *series)
 {
-    return strcmp(dlb_point_text(points, point, dlb_points_find(points, "mode")), "weak") == 0;
-}
-
-dlb_interval dlb_summary_speedup(const dlb_points *points, size_t point, size_t base)
-{
-    return is_weak(points, point) ? dlb_point_ratio(points, point, base, DLB_MEASURE_images_per_s)
-                                  : dlb_point_ratio(points, base, point, dlb_time_measure(points));
-}
-
-static bool has_time(const dlb_points *points, size_t point, enum dlb_measure time)
-{
-    const double *values;
-    size_t count = dlb_point_measure(points, point, time, &values);
-    for (size_t i = 0; i < count; i++)
-        if (!isnan(values[i]))
-            return dlb_point_cores(points, point) > 0;
-    return false;
-}
-
-/* SIZE_MAX if no point of the series has a time, or only one core count has. */
-static size_t base_of(const dlb_points *points, const dlb_series *series, enum dlb_measure time)
-{
-    size_t base = SIZE_MAX;
-    bool several = false;
-    for (size_t i = 0; i < series->count; i++) {
-        size_t p = series->points[i];
-        if (!has_time(points, p, time))
-            continue;
-        double cores = dlb_point_cores(points, p);
-        several = several || (base != SIZE_MAX && cores != dlb_point_cores(points, base));
-        if (base == SIZE_MAX || cores < dlb_point_cores(points, base))
-            base = p;
-    }
-    return several ? base : SIZE_MAX;
+    size_t base = dlb_series_base(points, series);
+    for (size_t i = 0; base != SIZE_MAX && i < series->count; i++)
+        if (dlb_point_cores(points, series->points[i]) != dlb_point_cores(points, base) &&
+            dlb_point_has_time(points, series->points[i]))
+            return base;
+    return SIZE_MAX;
 }
 
 /* What has a base already keeps it. */
 static void add_bases(const dlb_points *points, const dlb_series_request *request, size_t *bases)
 {
     dlb_series_list list;
-    enum dlb_measure time = dlb_time_measure(points);
     dlb_series_make(&list, points, request);
     for (size_t s = 0; s < list.count; s++) {
-        size_t base = base_of(points, &list.items[s], time);
+        size_t base = base_of(points, &list.items[s]);
         for (size_t i = 0; base != SIZE_MAX && i < list.items[s].count; i++) {
             size_t p = list.items[s].points[i];
             bases[p] = bases[p] == SIZE_MAX ? base : bases[p];

@@ -13,6 +13,7 @@ typedef struct dlb_summary_group {
     size_t count, capacity;
     int *parameters; /* that tell them apart; those for the eye first */
     size_t parameter_count;
+    bool scales; /* no rank plays several workers, or all have one number of them */
 } dlb_summary_group;
 
 typedef struct dlb_summary_groups {
@@ -31,6 +32,16 @@ size_t dlb_summary_parameters(const dlb_points *points, const size_t *items, siz
 void dlb_summary_setting(const dlb_points *points, size_t point, const int *parameters,
                          size_t count, dlb_str *out);
 
+/*
+ * What the points of a group can be compared by. Times, if they did the same work: no rank plays
+ * several workers, or all trainings have one number of them, and model, epochs and images are the
+ * same. Images a second, if that is so but the work grows with the workers. Else accuracy, if they
+ * have one; else nothing.
+ */
+enum dlb_ranking { DLB_RANK_TIME, DLB_RANK_RATE, DLB_RANK_ACCURACY, DLB_RANK_NOTHING };
+
+enum dlb_ranking dlb_summary_ranking(const dlb_points *points, const dlb_summary_group *group);
+
 /* How the runs of a point ended. */
 typedef struct dlb_summary_ends {
     size_t runs, with[DLB_STATUS_DIVERGED + 1];
@@ -41,8 +52,5 @@ dlb_summary_ends dlb_summary_ends_of(const dlb_points *points, size_t point);
 /* The point that each point's speed-up is against: SIZE_MAX where none would be honest. free() it.
  */
 size_t *dlb_summary_bases(const dlb_points *points);
-
-/* How many times as fast as its base, within blocks; of a weak study in images a second. */
-dlb_interval dlb_summary_speedup(const dlb_points *points, size_t point, size_t base);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "base/mem.h"
+#include "report/wrap.h"
 
 enum { GAP = 2, MARGIN = 1 }; /* blanks between columns, and before the first */
 
@@ -60,25 +61,16 @@ void dlb_sheet_setf(dlb_sheet *sheet, size_t column, const char *format, ...)
 
 /* --- widths --- */
 
-/* Columns that UTF-8 takes, every character being one wide. */
-static int columns_of(const char *text)
-{
-    int columns = 0;
-    for (; *text; text++)
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    return columns;
-}
-
 /* 0 for a column whose cells are all empty. */
 static int width_of(const dlb_sheet *sheet, size_t column)
 {
     int width = 0;
     for (size_t r = 0; r < sheet->row_count; r++) {
         const char *cell = sheet->rows[r].cells[column];
-        int columns = cell ? columns_of(cell) : 0;
+        int columns = cell ? dlb_wrap_columns(cell) : 0;
         width = columns > width ? columns : width;
     }
-    int title = columns_of(sheet->columns[column].title);
+    int title = dlb_wrap_columns(sheet->columns[column].title);
     return width == 0 || width > title ? width : title;
 }
 
@@ -117,7 +109,7 @@ static void fit(const dlb_sheet *sheet, int width, int *widths)
 
 static void add_padded(dlb_str *out, const char *text, int width, bool left)
 {
-    int blanks = width - columns_of(text);
+    int blanks = width - dlb_wrap_columns(text);
     dlb_str_addf(out, "%*s%s%*s", left ? 0 : blanks, "", text, left ? blanks : 0, "");
 }
 
@@ -184,25 +176,14 @@ void dlb_sheet_print(const dlb_sheet *sheet, int width, bool colour, dlb_str *ou
 void dlb_sheet_wrap(const char *text, int width, const char *first, const char *indent,
                     dlb_str *out)
 {
-    dlb_str_add(out, first);
-    int used = columns_of(first);
-    bool begins = true;
-    for (const char *word = text + strspn(text, " "); *word;) {
-        size_t length = strcspn(word, " ");
-        dlb_str copy = DLB_STR_INIT;
-        dlb_str_add_bytes(&copy, word, length);
-        int columns = columns_of(copy.text);
-        if (!begins && used + 1 + columns > width) {
-            dlb_str_addf(out, "\n%s", indent);
-            used = columns_of(indent);
-            begins = true;
-        }
-        dlb_str_addf(out, "%s%s", begins ? "" : " ", copy.text);
-        used += columns + !begins;
-        begins = false;
-        word += length;
-        word += strspn(word, " ");
-        dlb_str_release(&copy);
-    }
-    dlb_str_add(out, "\n");
+    const char *before = first;
+    do {
+        text += strspn(text, " ");
+        size_t length = dlb_wrap_line(text, width - dlb_wrap_columns(before));
+        dlb_str_add(out, before);
+        dlb_str_add_bytes(out, text, length);
+        dlb_str_add(out, "\n");
+        text += length;
+        before = indent;
+    } while (*text);
 }

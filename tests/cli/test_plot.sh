@@ -28,6 +28,9 @@ for script in study/plots/*.gp; do
     expect_file "$script" "^array caption.*Model horovod_cnn, epochs 2, n.=.[12].*host vm"
 done
 
+it 'tells the formats that it has drawn'
+expect_stdout 'each as SVG, PNG and PDF'
+
 it 'leaves scripts that can be run again by hand'
 rm study/plots/speedup_scaling.svg
 (cd study/plots && gnuplot speedup_scaling.gp)

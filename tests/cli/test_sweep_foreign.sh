@@ -66,6 +66,14 @@ for command in 'sh -c "exit 3"' "sh -c \"kill -9 \$\$\"" 'no-such-program-anywhe
     [ -n "$(cell reason)" ] || fail 'no reason'
 done
 
+it 'stops after the first failure when asked to, and goes on later'
+rm -r results
+study 'sh -c "exit {param.code}"' '[grid]' 'param.code = 3 4 5'
+expect_exit 1 "$DLBENCH" sweep study.ini --no-plots --fail-fast
+expect_equal 2 "$(wc -l <results/study/runs.csv)"
+expect_exit 1 "$DLBENCH" sweep study.ini --no-plots
+expect_equal 4 "$(wc -l <results/study/runs.csv)"
+
 it 'gives no shell anything: words stay words'
 rm -r results
 study 'echo {param.word}' '[grid]' "param.word = \"\$(touch broken)\" \";touch broken\" \"a b\""

@@ -4,20 +4,21 @@
  */
 #include <math.h>
 
+#include "../support/named_scope.h"
 #include "base/mem.h"
 #include "config/list.h"
 #include "fuzz.h"
 
 enum { LIMIT = 100 };
 
-static const char *const names[] = {"cores", "lr", "kernels", "drop_last", "env.X"};
+static const char *const names[] = {"cores", "lr", "kernels", "drop_last", "env.X", NULL};
 static const dlb_scalar values[] = {
     {DLB_SCALAR_INT, {.integer = 12}},        {DLB_SCALAR_REAL, {.real = 0.01}},
     {DLB_SCALAR_TEXT, {.text = "ref"}},       {DLB_SCALAR_BOOL, {.truth = true}},
     {DLB_SCALAR_INT, {.integer = INT64_MIN}},
 };
 
-enum { NAMES = sizeof names / sizeof *names };
+enum { NAMES = sizeof values / sizeof *values };
 
 static void require(int holds)
 {
@@ -25,22 +26,7 @@ static void require(int holds)
         abort();
 }
 
-static int slot(void *arg, const char *name)
-{
-    (void)arg;
-    for (int i = 0; i < NAMES; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return -1;
-}
-
-static const char *closest(void *arg, const char *name)
-{
-    (void)arg;
-    return dlb_closest(name, names, NAMES);
-}
-
-static const dlb_expr_scope scope = {slot, closest, NULL};
+static const dlb_expr_scope scope = NAMED_SCOPE(names);
 
 static void check_fault(const dlb_expr_fault *fault, size_t length)
 {

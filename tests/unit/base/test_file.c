@@ -1,5 +1,7 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <criterion/criterion.h>
 
@@ -228,4 +230,70 @@ Test(file, two_names_of_one_file_are_the_same)
     link_to("a", "link");
     cr_assert(dlb_file_same("a", "link"));
     cr_assert(dlb_file_same("nowhere/a", "nowhere/a"));
+}
+
+/* ---- folders ---- */
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+Test(file, a_folder_is_made_with_its_parents)
+{
+    const char *const paths[] = {"a/b/c", "a/b/c", "a//b/c/d/", "a/./e"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        dlb_error err;
+        const char *path = tempdir_file(&dir, paths[i]);
+        cr_assert_eq(dlb_file_make_folder(path, &err), 0, "%s", err.message);
+        cr_assert(is_folder(path), "%s", path);
+    }
+    cr_assert_eq(dlb_file_make_folder("/", NULL), 0);
+    cr_assert_eq(dlb_file_make_folder(".", NULL), 0);
+    dlb_file_remove_tree(tempdir_file(&dir, "a"));
+}
+
+Test(file, what_is_in_the_way_of_a_folder_is_not_taken_for_one)
+{
+    write_text("file", "x");
+    const char *const paths[] = {"file", "file/", "file/folder", ""};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        dlb_error err;
+        const char *path = *paths[i] ? tempdir_file(&dir, paths[i]) : "";
+        cr_assert_eq(dlb_file_make_folder(path, &err), DLB_BAD_INPUT, "%s", path);
+        cr_assert(strstr(err.message, *path ? "file" : "empty name"), "%s", err.message);
+    }
+    assert_text("file", "x");
+}
+
+/* ---- descriptors ---- */
+
+Test(file, all_is_written_although_a_pipe_takes_little_at_a_time)
+{
+    enum { BYTES = 1 << 20 };
+    static char bytes[BYTES];
+    int ends[2];
+    cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+    if (fork() == 0)
+        _exit(dlb_file_write_all(ends[1], bytes, BYTES) == 0 ? 0 : 1);
+    close(ends[1]);
+    size_t total = 0;
+    for (ssize_t got; (got = read(ends[0], bytes, BYTES)) > 0;)
+        total += (size_t)got;
+    close(ends[0]);
+    int status;
+    wait(&status);
+    cr_assert_eq(total, BYTES);
+    cr_assert_eq(status, 0);
+}
+
+Test(file, what_cannot_be_written_is_told_by_errno)
+{
+    int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    cr_assert_geq(full, 0);
+    cr_assert_eq(dlb_file_write_all(full, "x", 1), -1);
+    cr_assert_eq(errno, ENOSPC);
+    cr_assert_eq(dlb_file_write_all(full, "", 0), 0);
+    close(full);
 }

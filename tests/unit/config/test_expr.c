@@ -1,32 +1,16 @@
 #include <criterion/criterion.h>
 
-#include "config/expr.h"
+#include "support/named_scope.h"
 
-static const char *const names[] = {"cores", "ranks", "lr", "kernels", "drop_last", "env.OMP_X"};
+static const char *const names[] = {"cores",     "ranks",     "lr", "kernels",
+                                    "drop_last", "env.OMP_X", NULL};
 static const dlb_scalar values[] = {
     {DLB_SCALAR_INT, {.integer = 12}},  {DLB_SCALAR_INT, {.integer = 5}},
     {DLB_SCALAR_REAL, {.real = 0.01}},  {DLB_SCALAR_TEXT, {.text = "ref"}},
     {DLB_SCALAR_BOOL, {.truth = true}}, {DLB_SCALAR_TEXT, {.text = "5"}},
 };
 
-enum { NAMES = sizeof names / sizeof *names };
-
-static int slot(void *arg, const char *name)
-{
-    (void)arg;
-    for (int i = 0; i < NAMES; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return -1;
-}
-
-static const char *closest(void *arg, const char *name)
-{
-    (void)arg;
-    return dlb_closest(name, names, NAMES);
-}
-
-static const dlb_expr_scope scope = {slot, closest, NULL};
+static const dlb_expr_scope scope = NAMED_SCOPE(names);
 
 static dlb_expr *parse_whole(const char *text)
 {

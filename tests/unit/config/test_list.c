@@ -1,24 +1,16 @@
 #include <criterion/criterion.h>
 
 #include "config/list.h"
+#include "support/named_scope.h"
 
+static const char *const names[] = {"cores", "ranks", "hostname", NULL};
 static const dlb_scalar values[] = {
     {DLB_SCALAR_INT, {.integer = 12}},
     {DLB_SCALAR_INT, {.integer = 5}},
     {DLB_SCALAR_TEXT, {.text = "node 1"}},
 };
 
-static int slot(void *arg, const char *name)
-{
-    static const char *const names[] = {"cores", "ranks", "hostname"};
-    (void)arg;
-    for (int i = 0; i < 3; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return -1;
-}
-
-static const dlb_expr_scope scope = {slot, NULL, NULL};
+static const dlb_expr_scope scope = NAMED_SCOPE(names);
 
 enum { LIMIT = 1000 };
 
@@ -224,7 +216,7 @@ Test(list, faults_of_numbers_stand_where_they_are)
     no_list("1, 2", DLB_LIST_NUMBERS, ", 2", "items are separated by blanks, not by commas");
     no_list("1 (2)(3)", DLB_LIST_NUMBERS, "(3)",
             "an operator, or a blank between two items, is missing here");
-    no_list("1 crores 2", DLB_LIST_NUMBERS, "crores 2", "there is no crores");
+    no_list("1 crores 2", DLB_LIST_NUMBERS, "crores 2", "there is no crores; did you mean cores?");
     no_list("1 2 (3", DLB_LIST_NUMBERS, "(3", "this ( is not closed");
     no_values("1 cores / ranks", DLB_LIST_NUMBERS, "/ ranks",
               "12 / 5 leaves a remainder; floor(a / b) rounds it down");
@@ -258,7 +250,7 @@ Test(list, faults_of_texts_stand_where_they_are)
     no_list("a x}b", DLB_LIST_TEXTS, "}b", "this } closes nothing; }} is a brace");
     no_list("a {ranks", DLB_LIST_TEXTS, "{ranks", "this { is not closed; {{ is a brace");
     no_list("a {ranks cores}", DLB_LIST_TEXTS, "cores}", "an operator or } is missing before this");
-    no_list("a {rnks}", DLB_LIST_TEXTS, "rnks}", "there is no rnks");
+    no_list("a {rnks}", DLB_LIST_TEXTS, "rnks}", "there is no rnks; did you mean ranks?");
     no_list("a {}", DLB_LIST_TEXTS, "}", "a value is missing here");
     no_values("a x{cores / ranks}", DLB_LIST_TEXTS, "/ ranks}",
               "12 / 5 leaves a remainder; floor(a / b) rounds it down");

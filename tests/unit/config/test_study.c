@@ -182,8 +182,8 @@ Test(study, wrong_metrics_are_pointed_at)
     assert_refused(FOREIGN "a = xml b\n", "regex PATTERN, json FILE PATH, or csv FILE COLUMN", "^");
     assert_refused(FOREIGN "a = regex b(\n", "no regular expression",
                    "\n    a = regex b(\n              ^");
-    assert_refused(FOREIGN "a = regex b\n", "needs a group", "^");
-    assert_refused(FOREIGN "a = regex\n", "needs a group", "^");
+    assert_refused(FOREIGN "a = regex b\n", "a group is missing", "^");
+    assert_refused(FOREIGN "a = regex\n", "a group is missing", "^");
     assert_refused(FOREIGN "a = json f.json\n", "is missing here", "^");
     assert_refused(FOREIGN "a = csv\n", "a word is missing", "^");
 }

@@ -44,6 +44,7 @@ void result_make(dlb_result *result, int number, const char *status)
     snprintf(text, sizeof text, "line \"1\",\nline 2 of run %d", number);
     dlb_row_set_text(&result->run, DLB_RUN_reason, text);
     dlb_row_set_int(&result->run, DLB_RUN_repeat, number % 10 + 1);
+    dlb_row_set_int(&result->run, DLB_RUN_sequence, number + 1);
     dlb_row_set_text(&result->run, DLB_RUN_status, status);
     dlb_row_set_real(&result->run, DLB_RUN_time_to_solution_s, number + 0.5);
     for (int i = 1; i <= EPOCHS; i++)

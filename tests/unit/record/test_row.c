@@ -55,6 +55,25 @@ static void assert_last_columns(const char *expected)
     dlb_str_release(&header);
 }
 
+Test(row, a_value_is_read_as_it_was_set)
+{
+    dlb_row_set_int(&row, DLB_RANK_rank, 3);
+    dlb_row_set_text(&row, DLB_RANK_host, "node 1");
+    dlb_row_set_real(&row, DLB_RANK_compute_s, 0.5);
+    cr_assert_eq(dlb_row_int(&row, DLB_RANK_rank, -1), 3);
+    cr_assert_eq(dlb_row_real(&row, DLB_RANK_rank), 3);
+    cr_assert_str_eq(dlb_row_text(&row, DLB_RANK_host), "node 1");
+    cr_assert_eq(dlb_row_real(&row, DLB_RANK_compute_s), 0.5);
+}
+
+Test(row, a_missing_value_is_read_as_missing)
+{
+    cr_assert_eq(dlb_row_int(&row, DLB_RANK_rank, -1), -1);
+    cr_assert(isnan(dlb_row_real(&row, DLB_RANK_rank)));
+    cr_assert(isnan(dlb_row_real(&row, DLB_RANK_compute_s)));
+    cr_assert_str_eq(dlb_row_text(&row, DLB_RANK_host), "");
+}
+
 Test(row, what_is_missing_is_an_empty_cell)
 {
     assert_line(",,,,,,,,");

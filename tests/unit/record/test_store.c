@@ -21,6 +21,7 @@ Test(store, what_was_recorded_is_known_when_the_folder_is_opened_again)
     cr_assert_str_eq(run->status, "failed");
     cr_assert_str_eq(run->host, "");
     cr_assert_eq(run->repeat, 3);
+    cr_assert_eq(run->sequence, 3);
     cr_assert_eq(run->time_to_solution_s, 2.5);
     cr_assert(isnan(run->wall_s));
     assert_whole(store);
@@ -69,6 +70,32 @@ Test(store, a_run_without_a_name_is_not_recorded)
     cr_assert_eq(dlb_store_add(store, &result, &err), DLB_BAD_INPUT);
     dlb_result_release(&result);
     assert_whole(store);
+    store_close(store);
+}
+
+Test(store, numbers_that_are_none_or_too_large_are_missing)
+{
+    append_bytes("runs.csv", "run,point,repeat,sequence\na,p,4294967297,9000000000\nb,p,2,\n"
+                             "c,p,-1,x\nd,p,2147483647,9223372036854775807\n");
+    dlb_store *store = store_open();
+    const int repeats[] = {0, 2, 0, 2147483647};
+    const long long sequences[] = {9000000000, 0, 0, 0};
+    for (size_t i = 0; i < sizeof repeats / sizeof *repeats; i++) {
+        cr_assert_eq(dlb_store_run(store, i)->repeat, repeats[i]);
+        cr_assert_eq(dlb_store_run(store, i)->sequence, sequences[i]);
+    }
+    store_close(store);
+}
+
+Test(store, a_repeat_that_no_one_could_read_back_is_not_recorded)
+{
+    dlb_store *store = store_open();
+    dlb_result result;
+    result_make(&result, 1, "ok");
+    dlb_row_set_int(&result.run, DLB_RUN_repeat, 4294967297);
+    cr_assert_eq(dlb_store_add(store, &result, &err), DLB_BAD_INPUT);
+    dlb_result_release(&result);
+    cr_assert_eq(dlb_store_count(store), 0);
     store_close(store);
 }
 

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <sys/stat.h>
 
 #include <criterion/criterion.h>
 
@@ -103,6 +104,35 @@ Test(figures, a_line_has_as_many_workers_as_ranks_or_one_number_of_them)
                    "c,1,ok,4,1,1,no,9\nd,1,ok,4,2,1,no,6\n"); /* 4 workers on 1 and 2 ranks */
     assert_has("speedup.dat", "\n1\t1\t?\t?\t1\t0\t0\n2\t2\t");
     assert_has("speedup_2.dat", "\n1\t1\t?\t?\t1\t0\t0\n2\t1.5\t");
+    assert_has("speedup_2.gp", "title = 'Strong scaling, 4 workers, played by fewer ranks'");
+    assert_has_not("speedup.gp", "played");
+}
+
+Test(figures, a_speed_up_is_over_its_base_and_the_ideal_grows_with_the_cores)
+{
+    reduce(SCALING "a,1,ok,2,2,2,no,8\nb,1,ok,4,4,2,no,5\nc,1,ok,8,8,2,no,2\n");
+    assert_has("speedup.gp", "speed-up over 2 ranks × 2 threads");
+    assert_has("speedup.dat", "\n4\t1\t?\t?\t1\t0\t0\n8\t1.6\t");
+    assert_has("speedup.gp", "\nideal = 0.25\n");
+    assert_has("efficiency.dat", "\n8\t80\t");
+}
+
+Test(figures, lines_with_bases_of_other_sizes_have_no_common_ideal)
+{
+    reduce("point,status,workers,ranks,threads,param.size,time_to_solution_s\n"
+           "a,ok,1,1,1,7,8\nb,ok,2,2,1,7,4\nc,ok,2,2,1,9,8\nd,ok,4,4,1,9,4\n");
+    assert_has("speedup.gp", "speed-up over the fewest cores of each setting");
+    assert_has("speedup.gp", "\nideal = 0\n");
+    assert_has("efficiency.gp", "\nideal = 100\n");
+}
+
+Test(figures, numbers_of_ranks_that_are_none_merge_nothing_and_harm_nothing)
+{
+    put("ranks.csv", "run,rank,compute_s\nr1,0,1\nr2,0,1\nr3,0,1\n");
+    reduce("run,point,status,workers,ranks,threads,wall_s\n"
+           "r1,a,ok,1,1,1,8\nr2,b,ok,2,2,1,6\nr3,c,ok,2,2,1.5,5\nr4,d,ok,1e300,1e300,1,5\n");
+    assert_has("speedup.dat", "\n1\t1\t?\t?\t1\t0\t0\n2\t1.33333\t");
+    assert_has_not("speedup.dat", "\n3\t");
 }
 
 Test(figures, a_failed_run_has_no_time_in_any_figure)
@@ -111,6 +141,16 @@ Test(figures, a_failed_run_has_no_time_in_any_figure)
                    "b,1,ok,2,2,1,no,4\nb,2,timeout,2,2,1,no,400\n");
     assert_has("time.dat", "\n1\t8\t?\t?\t1\t0\t0\n2\t4\t?\t?\t1");
     assert_has("time.gp", "1 run failed. 1 run timed out.");
+}
+
+Test(figures, runs_of_points_that_came_to_nothing_are_counted_and_are_not_in_n)
+{
+    reduce(SCALING "a,1,ok,1,1,1,no,8\na,2,ok,1,1,1,no,8\nb,1,ok,2,2,1,no,4\nb,2,failed,2,2,1,no,\n"
+                   "c,1,failed,4,4,1,no,\nc,2,diverged,4,4,1,no,\nd,1,timeout,8,8,1,yes,\n");
+    assert_has("time.gp", "n = 1 to 2.");
+    assert_has("time.gp", "2 runs failed. 1 run timed out. 1 run diverged.");
+    assert_has_not("time.gp", "Hollow");
+    assert_has("speedup.gp", "n = 1 to 2. 2 runs failed.");
 }
 
 Test(figures, threads_and_ranks_have_lines_of_their_own_on_a_machine_of_two_cores)
@@ -179,6 +219,15 @@ Test(figures, what_follows_the_axis_does_not_split_a_line_and_is_named)
     assert_has("accuracy.gp", "\nlines = 1\n");
 }
 
+Test(figures, what_varies_in_another_grid_only_is_not_named)
+{
+    reduce("point,status,grid,workers,epochs,batch,test_accuracy\n"
+           "a,ok,accuracy,1,4,64,0.9\nb,ok,accuracy,2,4,64,0.9\nc,ok,accuracy,4,4,64,0.9\n"
+           "d,ok,scaling,1,2,128,0.8\ne,ok,scaling,2,2,64,0.8\n");
+    assert_has_not("accuracy_accuracy.gp", "Along the axis");
+    assert_has("accuracy_scaling.gp", "Along the axis vary, too: batch.");
+}
+
 Test(figures, a_run_that_never_reached_the_target_counts_as_longer)
 {
     reduce("point,repeat,status,workers,ranks,threads,time_to_solution_s,time_to_target_s\n"
@@ -186,6 +235,27 @@ Test(figures, a_run_that_never_reached_the_target_counts_as_longer)
            "b,1,ok,2,2,1,5,2\nb,2,ok,2,2,1,5,2\nb,3,ok,2,2,1,5,3\n");
     assert_has("time_to_target.dat", "\n1\t6\t");
     assert_has("time_to_target.dat", "\t3\t0\t1\n2\t2\t");
+}
+
+#define TARGET                                                                                     \
+    "point,repeat,status,workers,ranks,threads,time_to_solution_s,time_to_target_s,wall_s\n"       \
+    "a,1,ok,1,1,1,10,4,11\nb,1,ok,2,2,1,5,2,6\n"
+
+Test(figures, a_point_whose_runs_all_diverged_never_reached_the_target)
+{
+    reduce(TARGET "c,1,diverged,4,4,1,,,\nc,2,diverged,4,4,1,,,\n");
+    assert_has("time_to_target.dat", "\n4\t?\t?\t?\t2\t0\t2\n");
+    assert_has_not("time.dat", "\n4\t");
+}
+
+Test(figures, a_run_that_timed_out_had_not_reached_the_target_by_then)
+{
+    reduce(TARGET "b,2,timeout,2,2,1,,,3\nb,3,timeout,2,2,1,,,1\nd,1,failed,8,8,1,,,9\n");
+    /* One of three ended before any had reached it: of the two others half have after 2 s, and the
+     * last until 3 s at least. */
+    assert_has("time_to_target.dat", "\t3\t0\t2\n");
+    assert_has_not("time_to_target.dat", "\n8\t");
+    assert_has_not("time.dat", "\n2\t3\t");
 }
 
 Test(figures, epochs_are_joined_by_run_and_only_of_runs_that_ended_ok)
@@ -205,6 +275,16 @@ Test(figures, phases_are_shares_of_each_rank)
     assert_has("phases.dat", "\n1\t0\t80\t10\t10\t0\n2\t1\t60\t20\t20\t0\n");
 }
 
+Test(figures, a_phase_that_is_not_known_is_no_zero_and_still_drawn_around)
+{
+    put("ranks.csv", "run,rank,compute_s,comm_exposed_s,wait_s\nr1,0,8,,2\nr1,1,6,2,2\n");
+    put("runs.csv", "run,point,status,workers,ranks,threads,wall_s\nr1,a,ok,2,2,1,1\n");
+    cr_assert_eq(draw(false, NULL), 0, "%s", err.message);
+    assert_has("phases.dat", "\n1\t0\t80\t?\t20\t?\n2\t1\t60\t20\t20\t?\n");
+    assert_has("phases.gp", "'waiting for other ranks', ''");
+    assert_has("phases.svg", "</svg>");
+}
+
 Test(figures, a_rectangle_of_two_parameters_becomes_a_heatmap)
 {
     reduce(
@@ -219,6 +299,37 @@ Test(figures, a_foreign_study_shows_its_metric_over_its_parameter)
     reduce("point,status,wall_s,param.size,gbs\na,ok,1,1024,5\nb,ok,1,4096,7\nc,ok,1,65536,9\n");
     assert_has("effect_param_size.dat", "\n1024\t5\t?\t?\t1\t0\t0\n4096\t7");
     assert_has("effect_param_size.gp", "array ylabel[1] = ['gbs']");
+}
+
+Test(figures, each_metric_has_its_figure)
+{
+    reduce("point,status,wall_s,param.size,gbs,latency\na,ok,1,1,5,9\nb,ok,1,2,7,8\n");
+    assert_has("effect_param_size_gbs.dat", "\n2\t7\t");
+    assert_has("effect_param_size_latency.dat", "\n2\t8\t");
+    assert_has("effect_param_size_latency.gp", "Effect of size on latency");
+}
+
+Test(figures, metrics_and_values_that_are_left_out_are_told)
+{
+    dlb_str runs = DLB_STR_INIT;
+    dlb_str_add(&runs, "point,status,wall_s,env.A,m1,m2,m3,m4,m5,m6,m7,m8,m9\n");
+    for (int i = 1; i <= 20; i++)
+        dlb_str_addf(&runs, "p%d,ok,1,x%02d,1,2,3,4,5,6,7,8,9\n", i, i);
+    reduce(runs.text);
+    dlb_str_release(&runs);
+    cr_assert_eq(count, 8);
+    assert_has("effect_env_A_m8.gp", "The first 16 values are shown, and others are not.");
+    assert_has("effect_env_A_m8.gp", "The first 8 metrics have figures, and others do not.");
+}
+
+Test(figures, series_over_epochs_are_named_within_their_grid)
+{
+    put("epochs.csv", "run,epoch,test_accuracy\nr1,1,0.5\nr1,2,0.7\nr2,1,0.5\nr2,2,0.7\n");
+    reduce("run,point,status,grid,mode,workers,epochs,warmup_epochs,wall_s\n"
+           "r1,a,ok,accuracy,,1,2,0,1\nr2,b,ok,accuracy,,2,2,0,1\nr3,c,ok,accuracy,,1,2,1,1\n"
+           "r4,d,ok,accuracy,,2,2,1,1\nr5,e,ok,scaling,strong,1,3,0,1\nr6,f,ok,scaling,strong,2,3,"
+           "0,1\n");
+    assert_has("epochs_accuracy_warm-up_0.gp", "title = 'Accuracy and loss by epoch, warm-up 0'");
 }
 
 Test(figures, a_parameter_that_ranks_follow_has_no_figure_of_its_own)
@@ -321,6 +432,40 @@ Test(figures, without_gnuplot_the_package_is_named_and_data_and_scripts_are_ther
     cr_assert(strstr(err.message, "gnuplot-nox"));
     cr_assert(made("speedup.dat") && made("speedup.gp"));
     cr_assert(!made("speedup.svg"));
+}
+
+/* A gnuplot that knows that format only. */
+static void put_gnuplot(const char *format)
+{
+    dlb_str script = DLB_STR_INIT;
+    dlb_str_addf(&script, "#!/bin/sh\nshift 3\nfor s; do echo x >${s%%.gp}.new.%s; echo $s; done\n",
+                 format);
+    put("gnuplot", script.text);
+    dlb_str_release(&script);
+    cr_assert_eq(chmod(tempdir_file(&dir, "gnuplot"), 0755), 0);
+    setenv("PATH", dir.path, 1);
+}
+
+Test(figures, a_format_that_was_not_drawn_leaves_no_old_picture_and_is_not_told)
+{
+    dlb_str formats = DLB_STR_INIT;
+    put("runs.csv", two_ranks);
+    put("speedup.png", "old");
+    put("speedup.svg", "old");
+    put_gnuplot("svg");
+    cr_assert_eq(draw(false, &formats), 0, "%s", err.message);
+    cr_assert_str_eq(formats.text, "SVG");
+    cr_assert_str_eq(content("speedup.svg"), "x\n");
+    cr_assert(!made("speedup.png") && !made("speedup.pdf"));
+    dlb_str_release(&formats);
+}
+
+Test(figures, a_gnuplot_that_draws_nothing_is_told)
+{
+    put("runs.csv", two_ranks);
+    put_gnuplot("gif");
+    cr_assert_eq(draw(false, NULL), DLB_FAIL);
+    cr_assert(strstr(err.message, "none of SVG"), "%s", err.message);
 }
 
 Test(figures, what_no_longer_applies_is_removed_if_it_is_ours)

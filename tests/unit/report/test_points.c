@@ -85,6 +85,23 @@ Test(points, a_run_that_is_not_ok_has_no_times_whatever_its_cells_say)
     cr_assert_eq(run_of(0, 4).status, DLB_STATUS_FAILED, "no status is no success");
 }
 
+Test(points, how_long_runs_lasted_that_timed_out_is_known_apart_from_times)
+{
+    read_runs("point,repeat,status,wall_s\na,1,ok,5\na,2,timeout,60\na,3,failed,7\nb,1,ok,4\n");
+    const double *values;
+    cr_assert_eq(dlb_point_timeouts(points, 0, &values), 3);
+    cr_assert(isnan(values[0]) && isnan(values[2]));
+    cr_assert_eq(values[1], 60);
+    cr_assert(isnan(measure(0, DLB_MEASURE_wall_s, 1)));
+}
+
+Test(points, a_repeat_that_is_no_whole_number_is_the_next_one)
+{
+    read_runs("point,repeat,status,wall_s\na,1,ok,5\na,1.5,ok,6\na,1e300,ok,7\n");
+    cr_assert_eq(run_of(0, 1).repeat, 2);
+    cr_assert_eq(run_of(0, 2).repeat, 3);
+}
+
 Test(points, without_ids_equal_parameters_make_a_point_and_seeds_make_repeats)
 {
     read_runs("status,workers,warmup_epochs,seed,test_accuracy\n"

@@ -102,6 +102,19 @@ Test(summary, times_of_virtual_workers_are_no_speedups)
     const char *summary = summarise();
     assert_line(summary, "workers n time images/s");
     assert_no_line(summary, "efficiency");
+    assert_no_line(summary, "Fastest");
+}
+
+Test(summary, a_grid_of_virtual_workers_shows_no_speedup_even_where_another_grid_has_its_base)
+{
+    study_begin(&s, "point,repeat,status,grid,workers,ranks,threads,time_to_solution_s");
+    study_row(&s, "a,1,ok,accuracy,1,1,1,10");
+    study_row(&s, "b,1,ok,accuracy,8,1,1,12");
+    study_row(&s, "c,1,ok,scaling,1,1,2,5");
+    study_row(&s, "d,1,ok,scaling,2,2,1,4");
+    const char *summary = summarise(), *scaling = strstr(summary, "grid scaling");
+    assert_line(scaling, "2 1 1 4.00 2.50 125 %");
+    assert_no_line(summary, "1 1 10.00 1.00");
 }
 
 Test(summary, more_ranks_for_the_same_workers_are_a_speedup)
@@ -214,6 +227,91 @@ Test(summary, metrics_of_another_program_are_columns)
 
 /* --- the best --- */
 
+#define LEARNT                                                                                     \
+    "point,repeat,status,mode,model,epochs,workers,ranks,threads,time_to_solution_s,"              \
+    "images_per_s,test_accuracy"
+
+Test(summary, of_virtual_workers_the_most_accurate_is_told_and_not_the_fastest)
+{
+    study_begin(&s, LEARNT);
+    study_row(&s, "a,1,ok,,m,4,1,1,2,14,9,0.97");
+    study_row(&s, "b,1,ok,,m,4,16,1,2,15,9,0.98");
+    study_row(&s, "c,1,ok,,m,4,128,1,2,13,9,0.11");
+    const char *summary = summarise();
+    assert_line(summary, "Best test accuracy: 98.00 % with workers 16. Times are of virtual");
+    assert_line(summary, "Accuracy collapses from 128 workers on.");
+    assert_no_line(summary, "Fastest");
+}
+
+Test(summary, times_of_different_work_are_not_ranked)
+{
+    study_begin(&s, LEARNT);
+    study_row(&s, "a,1,ok,,m,4,1,1,2,14,9,");
+    study_row(&s, "b,1,ok,,m,2,1,1,2,7,9,");
+    const char *summary = summarise();
+    assert_no_line(summary, "Fastest");
+    assert_no_line(summary, "Best");
+}
+
+Test(summary, weak_scaling_is_ranked_by_images)
+{
+    study_begin(&s, LEARNT);
+    study_row(&s, "a,1,ok,weak,m,4,1,1,1,10,100,");
+    study_row(&s, "b,1,ok,weak,m,4,2,2,1,11,180,");
+    const char *summary = summarise();
+    assert_line(summary, "Most images a second: ranks 2 (180 images/s).");
+    assert_no_line(summary, "Fastest");
+}
+
+static size_t count_marked(const char *lines)
+{
+    size_t marked = 0;
+    for (; (lines = strstr(lines, "\033[32m")); lines++)
+        marked++;
+    return marked;
+}
+
+static size_t marked_rows(const char *header, const char *const *rows, size_t count)
+{
+    dlb_report *report;
+    dlb_error err;
+    study_begin(&s, header);
+    for (size_t i = 0; i < count; i++)
+        study_row(&s, "%s", rows[i]);
+    cr_assert_eq(dlb_report_read(&report, study_end(&s), &err), 0, "%s", err.message);
+    dlb_report_summary(report, 160, true, &text);
+    dlb_report_free(report);
+    return count_marked(text.text);
+}
+
+Test(summary, a_row_stands_out_only_where_rows_can_be_compared)
+{
+    static const char *const different[] = {"a,1,ok,,m,4,1,1,2,14,9,", "b,1,ok,,m,2,1,1,2,7,9,"};
+    cr_assert_eq(marked_rows(LEARNT, different, 2), 0, "%s", text.text);
+}
+
+Test(summary, the_best_row_stands_out)
+{
+    static const char *const same[] = {"a,1,ok,,m,4,1,1,2,14,9,", "b,1,ok,,m,4,2,2,1,7,9,"};
+    cr_assert_eq(marked_rows(LEARNT, same, 2), 1, "%s", text.text);
+}
+
+Test(summary, numbers_and_words_of_a_parameter_have_one_order)
+{
+    study_begin(&s, "point,repeat,status,param.x,time_to_solution_s");
+    static const char *const values[] = {"1a", "9", "10", "b", "1"};
+    for (int i = 0; i < 5; i++)
+        study_row(&s, "p%d,1,ok,%s,5", i, values[i]);
+    const char *at = summarise();
+    static const char *const expected[] = {"1", "9", "10", "1a", "b"};
+    for (int i = 0; i < 5; i++) {
+        char row[16];
+        snprintf(row, sizeof row, "\n%8s ", expected[i]);
+        at = strstr(at, row);
+        cr_assert(at, "%s after the others in:\n%s", expected[i], text.text);
+    }
+}
+
 Test(summary, the_best_is_told_by_time_and_by_accuracy)
 {
     study_begin(&s, "point,repeat,status,lr,time_to_solution_s,test_accuracy");
@@ -304,6 +402,46 @@ Test(summary, what_was_mixed_and_what_ran_once_is_told)
     assert_line(summary, "Runs of 2 hosts are mixed (vm1, vm2)");
     assert_line(summary, "Runs of 2 builds are mixed (abc, def)");
     assert_line(summary, "Each point ran once");
+}
+
+Test(summary, why_runs_failed_is_quoted_each_reason_once)
+{
+    study_begin(&s, "point,repeat,status,reason,ranks,threads,time_to_solution_s");
+    study_row(&s, "a,1,ok,,1,1,5");
+    study_row(&s, "b,1,failed,\"exit status 1; it ended with: no\nmemory\",2,1,");
+    study_row(&s, "b,2,failed,\"exit status 1; it ended with: no\nmemory\",2,1,");
+    study_row(&s, "c,1,timeout,no end within 60 s,4,1,");
+    study_row(&s, "c,2,diverged,the loss is not finite,4,1,");
+    study_row(&s, "d,1,failed,third,8,1,");
+    study_row(&s, "e,1,failed,fourth,16,1,");
+    const char *summary = summarise();
+    assert_line(summary,
+                "2 runs failed, first at 2 ranks × 1 thread: exit status 1; it ended with: "
+                "no memory");
+    assert_line(summary, "1 run timed out, first at 4 ranks × 1 thread: no end within 60 s");
+    assert_line(summary, "1 run failed, first at 8 ranks × 1 thread: third");
+    assert_line(summary, "Runs failed for 1 other reason");
+    assert_no_line(summary, "finite");
+    assert_no_line(summary, "fourth");
+}
+
+Test(summary, lines_are_not_broken_between_a_number_and_its_unit)
+{
+    study_begin(&s, "point,repeat,status,lr,time_to_solution_s,test_accuracy");
+    study_row(&s, "a,1,ok,0.1,10,0.95");
+    study_row(&s, "b,1,ok,0.2,12,0.979");
+    for (int width = 40; width < 120; width++) {
+        dlb_report *report;
+        dlb_error err;
+        fflush(s.file);
+        cr_assert_eq(dlb_report_read(&report, s.dir.path, &err), 0, "%s", err.message);
+        dlb_str_clear(&text);
+        dlb_report_summary(report, width, false, &text);
+        dlb_report_free(report);
+        cr_assert(!strstr(text.text, "\n %") && !strstr(text.text, "\n ±"), "%s", text.text);
+        cr_assert(!strstr(text.text, "\n%"), "%s", text.text);
+    }
+    study_end(&s);
 }
 
 Test(summary, a_quiet_study_has_no_causes)
