@@ -12,6 +12,7 @@
 #include "cli/sweep_judge.h"
 
 enum { TICK_MS = 200 };
+enum { AGAIN = 1 }; /* the run stood still for a while (Ctrl-Z): its times are not those of a run */
 
 /* Names of one attempt at a run; valid when zeroed. */
 typedef struct attempt {
@@ -159,7 +160,7 @@ static void on_tick(void *display, double elapsed_s)
     dlb_sweep_display_tick(display, elapsed_s);
 }
 
-/* Run the command; 0 with *result made, or as dlb_sweep_perform. */
+/* Run the command; 0 with *result made, AGAIN, or as dlb_sweep_perform. */
 static int execute(const dlb_sweep_runner *runner, const dlb_sweep_run *run, const attempt *a,
                    const dlb_command_line *line, const dlb_sweep_shape *shape, int log,
                    dlb_result *result, dlb_error *err)
@@ -178,6 +179,8 @@ static int execute(const dlb_sweep_runner *runner, const dlb_sweep_run *run, con
     }
     if (end.stopped)
         return dlb_fail(err, DLB_STOPPED, "stopped");
+    if (end.suspended)
+        return AGAIN;
     dlb_noise_report noise = dlb_noise_since(&start);
     dlb_sweep_evidence evidence = {
         .run = run, .shape = shape, .end = &end, .noise = &noise, .log = a->log.text};
@@ -206,8 +209,8 @@ static int start(const dlb_sweep_runner *runner, const dlb_sweep_run *run, const
     return status;
 }
 
-int dlb_sweep_perform(const dlb_sweep_runner *runner, size_t point, int repeat, dlb_result *result,
-                      dlb_error *err)
+static int try_once(const dlb_sweep_runner *runner, size_t point, int repeat, dlb_result *result,
+                    dlb_error *err)
 {
     attempt a = {0};
     int status = name_attempt(runner, point, repeat, &a, err);
@@ -219,5 +222,15 @@ int dlb_sweep_perform(const dlb_sweep_runner *runner, size_t point, int repeat, 
     if (status == 0)
         dlb_row_set_text(&result->run, DLB_RUN_started, a.started);
     release(&a);
+    return status;
+}
+
+int dlb_sweep_perform(const dlb_sweep_runner *runner, size_t point, int repeat, dlb_result *result,
+                      dlb_error *err)
+{
+    int status;
+    do
+        status = try_once(runner, point, repeat, result, err);
+    while (status == AGAIN);
     return status;
 }

@@ -21,7 +21,8 @@ int dlb_sweep_runner_prepare(const dlb_sweep_runner *runner, dlb_error *err);
 
 /*
  * Run a repeat of a point and make *result, which holds nothing yet: whatever became of the run is
- * a result. DLB_STOPPED if a signal asked us to stop: what it did until then does not count.
+ * a result. One that was suspended for a while begins again. DLB_STOPPED if a signal asked us to
+ * stop: what it did until then does not count.
  * Another error means that runs cannot be recorded here; nothing is then to be released.
  */
 int dlb_sweep_perform(const dlb_sweep_runner *runner, size_t point, int repeat, dlb_result *result,
