@@ -13,8 +13,13 @@
 #include "base/clock.h"
 #include "launch/spawn.h"
 
-static const int64_t grace_ns = 5000000000; /* to end; Open MPI takes up to 3 s to end its ranks */
-enum { PACE_MS = 10 };                      /* of killing, once the grace is over */
+/*
+ * To end, until it is killed. Open MPI takes 2.0 s to end its ranks and to remove what it has in
+ * /tmp and /dev/shm. Where nobody is left to read how it ended there is no more time than that: the
+ * same may be started again at once.
+ */
+static const int64_t grace_ns = 5000000000, orphan_grace_ns = 2500000000;
+enum { PACE_MS = 10 }; /* of killing, once the grace is over */
 
 /* What is to be started. */
 typedef struct command {
@@ -82,8 +87,9 @@ static void kill_everything(const ward *w)
 
 static void begin_end(ward *w)
 {
-    if (!w->kill_ns)
-        w->kill_ns = dlb_clock_ns() + grace_ns;
+    int64_t kill_ns = dlb_clock_ns() + (w->line < 0 ? orphan_grace_ns : grace_ns);
+    if (!w->kill_ns || kill_ns < w->kill_ns)
+        w->kill_ns = kill_ns;
     ask_to_end(w);
 }
 
@@ -114,6 +120,12 @@ static bool attend_children(ward *w)
     return true;
 }
 
+/* These go to the whole group, as a terminal has it. */
+static bool is_of_job_control(int number)
+{
+    return number == SIGTSTP || number == SIGCONT;
+}
+
 static void heed_line(ward *w)
 {
     int number;
@@ -125,7 +137,7 @@ static void heed_line(ward *w)
     if (number == DLB_KEEPER_END)
         begin_end(w);
     else if (w->leader)
-        kill(w->leader, number);
+        kill(is_of_job_control(number) ? -w->leader : w->leader, number);
 }
 
 /* Milliseconds until something is to be done without being asked; -1: nothing is. */

@@ -42,7 +42,8 @@ typedef struct dlb_keeper_end {
 int dlb_keeper_start(dlb_keeper *keeper, const dlb_command_line *line, const char *folder,
                      dlb_streams streams, dlb_error *err);
 
-/* Send the command a signal; or, with DLB_KEEPER_END, end everything. */
+/* Send the command a signal, its group if it is SIGTSTP or SIGCONT; or, with DLB_KEEPER_END, end
+ * everything. */
 enum { DLB_KEEPER_END = 0 };
 void dlb_keeper_tell(const dlb_keeper *keeper, int signal_number);
 

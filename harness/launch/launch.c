@@ -153,6 +153,14 @@ static dlb_binding resolve_binding(const dlb_launch *launch, const dlb_launch_ma
     return enough ? DLB_BINDING_CORE : DLB_BINDING_NONE;
 }
 
+bool dlb_launch_binds(const dlb_launch *launch, const dlb_launch_machine *machine)
+{
+    dlb_launch resolved = *launch;
+    resolved.starter = resolve_starter(launch, machine);
+    return resolved.starter != DLB_STARTER_NONE &&
+           dlb_binding_owns(resolve_binding(&resolved, machine));
+}
+
 static int check_placement(const dlb_launch *launch, const dlb_launch_machine *machine,
                            dlb_error *err)
 {

@@ -97,6 +97,9 @@ int dlb_launch_wants(const dlb_launch *launch, const dlb_launch_machine *machine
 /* Whether that is more than there are. No, where nothing is known of the nodes (aprun). */
 bool dlb_launch_oversubscribes(const dlb_launch *launch, const dlb_launch_machine *machine);
 
+/* Whether each rank is bound to cores, or hardware threads, of its own. */
+bool dlb_launch_binds(const dlb_launch *launch, const dlb_launch_machine *machine);
+
 /*
  * Make *line, which holds nothing yet; nothing is to be released after an error. A binding that
  * the machine cannot give is DLB_BAD_INPUT, saying what fits. Without a launcher, or with one of
@@ -124,7 +127,8 @@ typedef struct dlb_launch_end {
     int status;     /* the exit status, or 128 + the number of the signal that killed it */
     bool timed_out; /* it was ended by us for its timeout */
     bool stopped;   /* a signal asked us to stop while it ran, be it only at its start */
-    double wall_s;
+    bool suspended; /* it stood still for a while, which a launcher may not have let all ranks do */
+    double wall_s;  /* without that while */
 } dlb_launch_end;
 
 /*
@@ -136,8 +140,8 @@ typedef struct dlb_launch_end {
  * While it runs, SIGINT, SIGTERM, SIGUSR1 and, unless it is ignored as under nohup, SIGHUP to this
  * process become one stop_signal to the command; another of them more than a second later ends its
  * whole group: SIGTERM, and SIGKILL after some seconds. So does the timeout. SIGTSTP (Ctrl-Z)
- * suspends the command with this process. If this process dies, even by SIGKILL, everything is
- * ended in the same way.
+ * suspends the command with this process; the timeout waits. If this process dies, even by SIGKILL,
+ * everything is ended in the same way, but sooner.
  */
 int dlb_launch_run(const dlb_command_line *line, const dlb_launch_care *care, dlb_launch_end *end,
                    dlb_error *err);

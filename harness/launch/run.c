@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -11,6 +12,7 @@
 #include "launch/keeper.h"
 
 static const int64_t patience_ns = 1000000000; /* with a request before the next one means more */
+static const double longest_s = 1e9;           /* that is counted; 31 years are for ever */
 
 /* A command that runs. */
 typedef struct vigil {
@@ -18,11 +20,13 @@ typedef struct vigil {
     dlb_launch_care care;
     dlb_keeper keeper;
     dlb_chatter chatter;
-    int messages;      /* read end of its stderr; -1: it writes to ours or to a file */
-    int signals;       /* signalfd */
-    int64_t start_ns;  /* when it was started */
-    int64_t asked_ns;  /* when a signal first asked to stop; 0: none has */
-    int64_t ticked_ns; /* when on_tick was called last */
+    int messages;         /* read end of its stderr; -1: it writes to ours or to a file */
+    int signals;          /* signalfd */
+    int64_t start_ns;     /* when it was started */
+    int64_t asked_ns;     /* when a signal first asked to stop; 0: none has */
+    int64_t ticked_ns;    /* when on_tick was called last */
+    int64_t suspended_ns; /* for how long it was, in all */
+    int64_t continued_ns; /* when it was, last; 0: it never was suspended */
     bool timed_out, ending;
 } vigil;
 
@@ -100,11 +104,14 @@ static void on_request(vigil *v)
         end_everything(v);
 }
 
-static void suspend(const vigil *v)
+static void suspend(vigil *v)
 {
+    int64_t now = dlb_clock_ns();
     dlb_keeper_tell(&v->keeper, SIGTSTP);
     raise(SIGSTOP); /* here we stand until we are continued */
     dlb_keeper_tell(&v->keeper, SIGCONT);
+    v->continued_ns = dlb_clock_ns();
+    v->suspended_ns += v->continued_ns - now;
 }
 
 static void on_signal(vigil *v)
@@ -129,9 +136,16 @@ static void take_late_signals(vigil *v)
 
 /* ---- Waiting ---- */
 
-static int64_t ns_of_s(double seconds)
+/* How long it had run at that moment. What ends while we are suspended ended as that began. */
+static int64_t elapsed_ns(const vigil *v, int64_t moment_ns)
 {
-    return (int64_t)(seconds * 1e9);
+    int64_t counted = moment_ns > v->continued_ns ? moment_ns : v->continued_ns;
+    return counted - v->start_ns - v->suspended_ns;
+}
+
+static int64_t timeout_ns(const vigil *v)
+{
+    return (int64_t)(fmin(v->care.timeout_s, longest_s) * 1e9);
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -155,7 +169,7 @@ static int time_left_ms(const vigil *v)
     const int64_t longest_ns = INT64_C(3600000000000), now = dlb_clock_ns();
     int64_t next = now + longest_ns;
     if (v->care.timeout_s > 0 && !v->timed_out)
-        next = earlier(next, v->start_ns + ns_of_s(v->care.timeout_s));
+        next = earlier(next, v->start_ns + v->suspended_ns + timeout_ns(v));
     if (has_ticks(v))
         next = earlier(next, next_tick_ns(v));
     return next > now ? (int)((next - now) / 1000000) + 1 : 0;
@@ -163,8 +177,8 @@ static int time_left_ms(const vigil *v)
 
 static void on_time(vigil *v)
 {
-    int64_t now = dlb_clock_ns(), elapsed = now - v->start_ns;
-    if (v->care.timeout_s > 0 && !v->timed_out && elapsed >= ns_of_s(v->care.timeout_s)) {
+    int64_t now = dlb_clock_ns(), elapsed = elapsed_ns(v, now);
+    if (v->care.timeout_s > 0 && !v->timed_out && elapsed >= timeout_ns(v)) {
         v->timed_out = true;
         end_everything(v);
     }
@@ -228,7 +242,8 @@ static int attend(vigil *v, dlb_launch_end *end, dlb_error *err)
                                                                  : 128 + WTERMSIG(last.status),
                                 .timed_out = v->timed_out,
                                 .stopped = v->asked_ns != 0,
-                                .wall_s = (double)(last.ended_ns - v->start_ns) * 1e-9};
+                                .suspended = v->continued_ns != 0,
+                                .wall_s = (double)elapsed_ns(v, last.ended_ns) * 1e-9};
     return result;
 }
 

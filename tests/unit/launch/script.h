@@ -8,6 +8,7 @@
 #define DLB_TESTS_LAUNCH_SCRIPT_H
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,17 +75,24 @@ static inline pid_t read_pid(const char *name)
     return (pid_t)pid;
 }
 
-/* Whether the process is there and no zombie. */
-static inline bool is_alive(pid_t pid)
+/* As in /proc/PID/stat; 'X' if it is not there. */
+static inline char state_of(pid_t pid)
 {
     char path[64], state = 'X';
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     FILE *file = fopen(path, "r");
     if (!file)
-        return false;
+        return 'X';
     int read = fscanf(file, "%*d (%*[^)]) %c", &state);
     fclose(file);
-    return read == 1 && state != 'Z' && state != 'X';
+    return read == 1 ? state : 'X';
+}
+
+/* Whether the process is there and no zombie. */
+static inline bool is_alive(pid_t pid)
+{
+    char state = state_of(pid);
+    return state != 'Z' && state != 'X';
 }
 
 /* Long enough for every test, and no longer: a test that fails leaves nothing behind for good. */
@@ -99,11 +107,20 @@ static inline void await_file(const char *name)
         usleep(1000);
 }
 
-/* The command is to make the file `ready`. */
-static inline pid_t start_line(void)
+/* A child that does not outlive a test that fails, not even suspended. */
+static inline pid_t fork_supervisor(void)
 {
     pid_t pid = fork();
     cr_assert_geq(pid, 0);
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return pid;
+}
+
+/* The command is to make the file `ready`. */
+static inline pid_t start_line(void)
+{
+    pid_t pid = fork_supervisor();
     if (pid == 0)
         _exit(run_line());
     await_file("ready");

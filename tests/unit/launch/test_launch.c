@@ -78,6 +78,27 @@ Test(launch, ranks_stay_on_the_cores_that_a_mask_leaves_them)
     cr_assert_not_null(strstr(expect_refusal(&held, bound, DLB_BAD_INPUT), "taskset"));
 }
 
+static bool binds(dlb_binding binding, const dlb_launch_machine *machine)
+{
+    return dlb_launch_binds(&(dlb_launch){.ranks = 2, .threads = 2, .binding = binding}, machine);
+}
+
+Test(launch, cpus_of_their_own_are_promised_only_where_ranks_are_bound_to_them)
+{
+    dlb_launch_machine held = wide, job = wide;
+    held.narrowed = true;
+    job.narrowed = job.slurm = true;
+    snprintf(job.srun, sizeof job.srun, "/usr/bin/srun");
+    cr_assert(binds(DLB_BINDING_AUTO, &wide));
+    cr_assert(binds(DLB_BINDING_HWTHREAD, &wide));
+    cr_assert(binds(DLB_BINDING_AUTO, &job)); /* a mask is of no concern to srun */
+    cr_assert(!binds(DLB_BINDING_AUTO, &held));
+    cr_assert(!binds(DLB_BINDING_AUTO, &small)); /* too few cores */
+    cr_assert(!binds(DLB_BINDING_SOCKET, &wide));
+    cr_assert(!binds(DLB_BINDING_NONE, &wide));
+    cr_assert(!dlb_launch_binds(&(dlb_launch){.ranks = 1, .threads = 2}, &wide)); /* no launcher */
+}
+
 Test(launch, a_core_each_is_refused_where_there_are_too_few_and_what_fits_is_said)
 {
     dlb_launch crowd = {.ranks = 4, .threads = 1, .binding = DLB_BINDING_CORE};

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <math.h>
 
 #include "script.h"
 
@@ -221,6 +222,18 @@ Test(run, what_ends_in_time_has_not_timed_out)
     dlb_launch_end end = run_to_end();
     cr_assert(!end.timed_out);
     cr_assert_eq(end.status, 3);
+}
+
+Test(run, a_timeout_that_never_comes_is_none)
+{
+    static const double ages[] = {1e10, 1e300, INFINITY};
+    set_script("exit 3");
+    for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
+        care.timeout_s = ages[i];
+        dlb_launch_end end = run_to_end();
+        cr_assert(!end.timed_out);
+        cr_assert_eq(end.status, 3);
+    }
 }
 
 typedef struct ticks {

@@ -76,6 +76,14 @@ Test(run_signals, a_stop_is_told_even_if_it_comes_before_the_command_can_heed_it
 
 /* ---- Our own end ---- */
 
+static void suspend(pid_t supervisor)
+{
+    int status;
+    kill(supervisor, SIGTSTP);
+    cr_assert_eq(waitpid(supervisor, &status, WUNTRACED), supervisor);
+    cr_assert(WIFSTOPPED(status));
+}
+
 static void kill_and_bury(pid_t supervisor)
 {
     kill(supervisor, SIGKILL);
@@ -104,12 +112,20 @@ Test(run_signals, nor_do_its_stubborn_children_even_in_a_session_of_their_own)
     expect_early_end(hidden);
 }
 
+/* The same command may be given again at once, and is not to find the cores taken. */
+Test(run_signals, after_our_death_the_stubborn_have_less_time_than_after_a_timeout)
+{
+    pid_t supervisor = start_supervisor("echo $$ >pid; trap '' TERM; >ready; i=0; "
+                                        "while test $((i += 1)) -lt 80; do sleep 0.05; done; "
+                                        ">survived");
+    kill_and_bury(supervisor);
+    expect_early_end(read_pid("pid"));
+}
+
 Test(run_signals, nor_what_is_suspended_with_us)
 {
     pid_t supervisor = start_supervisor("echo $$ >pid; >ready; " LINGER "; >survived");
-    int status;
-    kill(supervisor, SIGTSTP);
-    cr_assert_eq(waitpid(supervisor, &status, WUNTRACED), supervisor);
+    suspend(supervisor);
     kill_and_bury(supervisor);
     expect_early_end(read_pid("pid"));
 }
@@ -178,15 +194,68 @@ Test(run_signals, a_keeper_that_is_killed_takes_the_command_with_it)
 
 /* ---- Ctrl-Z ---- */
 
-Test(run_signals, a_suspended_run_stands_still_and_goes_on)
+static void await_stopped(pid_t pid)
 {
-    pid_t supervisor = start_supervisor("trap '>suspended' TSTP; trap '>continued' CONT; >ready;"
-                                        "until test -e continued; do sleep 0.02; done; exit 8");
-    kill(supervisor, SIGTSTP);
-    int status;
-    cr_assert_eq(waitpid(supervisor, &status, WUNTRACED), supervisor);
-    cr_assert(WIFSTOPPED(status));
-    await_file("suspended");
+    while (state_of(pid) != 'T')
+        usleep(1000);
+}
+
+Test(run_signals, a_suspended_run_stands_still_with_its_children_and_goes_on)
+{
+    pid_t supervisor = start_supervisor("sleep 50 & echo $! >child; echo $$ >pid; >ready; "
+                                        "wait; exit 8");
+    pid_t child = read_pid("child");
+    suspend(supervisor);
+    await_stopped(read_pid("pid"));
+    await_stopped(child);
+    kill(child, SIGTERM); /* which is heeded once it goes on */
     kill(supervisor, SIGCONT);
     expect_end(supervisor, 8);
+}
+
+/* A process that runs the line and ends with 0 if its end is as it should be. */
+static pid_t start_judge(bool (*is_right)(const dlb_launch_end *end))
+{
+    pid_t pid = fork_supervisor();
+    if (pid == 0) {
+        dlb_launch_end end = run_to_end();
+        _exit(is_right(&end) ? 0 : 1);
+    }
+    await_file("ready");
+    return pid;
+}
+
+enum { PAUSE_US = 2500000 };
+
+static bool is_short_and_suspended(const dlb_launch_end *end)
+{
+    return end->status == 3 && end->suspended && !end->timed_out && end->wall_s < 2;
+}
+
+Test(run_signals, a_pause_counts_neither_as_time_nor_towards_the_timeout_and_is_told)
+{
+    care.timeout_s = 2;
+    set_script(">ready; sleep 0.2; exit 3");
+    pid_t judge = start_judge(is_short_and_suspended);
+    suspend(judge);
+    usleep(PAUSE_US);
+    kill(judge, SIGCONT);
+    expect_end(judge, 0);
+}
+
+static bool is_in_time_and_suspended(const dlb_launch_end *end)
+{
+    return end->suspended && end->wall_s >= 0 && end->wall_s < 2;
+}
+
+/* As ranks that a batch system has started elsewhere. */
+Test(run_signals, what_ends_while_we_are_suspended_has_a_time_nevertheless)
+{
+    set_script("trap '' TSTP; >ready; sleep 0.2; >ended");
+    pid_t judge = start_judge(is_in_time_and_suspended);
+    suspend(judge);
+    await_file("ended");
+    usleep(PAUSE_US);
+    kill(judge, SIGCONT);
+    expect_end(judge, 0);
 }
