@@ -268,7 +268,7 @@ static int stop(const sweep *s, const dlb_error *err)
 {
     if (err->code != DLB_STOPPED)
         return print_error(err);
-    fprintf(stderr, "%s: stopped; %zu runs are recorded, the same command%s goes on\n", name,
+    fprintf(stderr, "%s: stopped; recorded runs: %zu; the same command%s goes on\n", name,
             dlb_store_count(s->store), s->options->fresh ? " without --fresh" : "");
     return DLB_EXIT_SHORT;
 }

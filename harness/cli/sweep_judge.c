@@ -9,7 +9,7 @@
 
 static const char wrap_column[] = "wrap";
 
-enum { TAIL_LINES = 3, TAIL_BYTES = 400 };
+enum { SEEN_LINES = 30, SEEN_BYTES = 4096, TAIL_LINES = 3, TAIL_BYTES = 400 };
 
 /* ---- Parameters ---- */
 
@@ -114,20 +114,39 @@ bool dlb_sweep_is_bad(const char *status)
 
 /* ---- Reasons ---- */
 
-/* The last lines of what it printed, on one line. */
-static void add_last_words(dlb_str *reason, const char *log)
+/* What a launcher has to say of the end of ranks tells less than what they said themselves. */
+static bool is_chatter(const char *line, size_t length, const char *const *phrases)
 {
-    dlb_str tail = DLB_STR_INIT;
-    dlb_log_tail(log, TAIL_LINES, TAIL_BYTES, &tail);
-    dlb_str_add(&tail, "");
-    char *words = tail.text;
-    while (strncmp(words, "# ", 2) == 0) /* a line of ours, above what it printed */
-        words += strcspn(words, "\n") + (strchr(words, '\n') != NULL);
-    for (char *c = words; *c; c++)
-        if (*c == '\n')
-            *c = c[1] ? '|' : '\0';
-    if (*words)
-        dlb_str_addf(reason, "; it ended with: %s", words);
+    for (; phrases && *phrases; phrases++)
+        if (memmem(line, length, *phrases, strlen(*phrases)))
+            return true;
+    return length == 0 || strspn(line, "-") >= length;
+}
+
+/* The last of these lines that are worth it, "|" between. */
+static void add_worthy(dlb_str *words, const char *lines, size_t length, const char *const *phrases,
+                       int most)
+{
+    if (length == 0 || most == 0)
+        return;
+    const char *newline = memrchr(lines, '\n', length);
+    const char *last = newline ? newline + 1 : lines;
+    size_t last_length = length - (size_t)(last - lines);
+    bool worthy = !is_chatter(last, last_length, phrases);
+    if (newline)
+        add_worthy(words, lines, (size_t)(newline - lines), phrases, most - worthy);
+    if (worthy)
+        dlb_str_addf(words, "%s%.*s", words->length ? "|" : "", (int)last_length, last);
+}
+
+static void add_last_words(dlb_str *reason, const dlb_sweep_evidence *e)
+{
+    dlb_str tail = DLB_STR_INIT, words = DLB_STR_INIT;
+    dlb_log_tail(e->log, SEEN_LINES, SEEN_BYTES, &tail);
+    add_worthy(&words, tail.text, tail.length, e->chatter, TAIL_LINES);
+    if (words.length)
+        dlb_str_addf(reason, "; it ended with: %.*s", TAIL_BYTES, words.text);
+    dlb_str_release(&words);
     dlb_str_release(&tail);
 }
 
@@ -151,12 +170,12 @@ static void conclude_failed(dlb_row *row, const dlb_sweep_evidence *e, const cha
 {
     dlb_str reason = DLB_STR_INIT;
     if (e->end->timed_out)
-        dlb_str_addf(&reason, "no end within %g s", e->end->wall_s);
+        dlb_str_addf(&reason, "no end within %g s", e->timeout_s);
     else
         add_exit(&reason, e->end->status);
     if (*why)
         dlb_str_addf(&reason, "; %s", why);
-    add_last_words(&reason, e->log);
+    add_last_words(&reason, e);
     conclude(row, e->end->timed_out ? "timeout" : "failed", reason.text);
     dlb_str_release(&reason);
 }

@@ -19,6 +19,8 @@ typedef struct dlb_sweep_evidence {
     const dlb_launch_end *end;
     const dlb_noise_report *noise; /* while it ran */
     const char *log;               /* path of what it printed */
+    const char *const *chatter;    /* what marks lines of its launcher; or NULL */
+    double timeout_s;              /* that it was given */
 } dlb_sweep_evidence;
 
 /* Make *result, which holds nothing yet, with every parameter of the point. */

@@ -18,7 +18,7 @@ enum { AGAIN = 1 }; /* the run stood still for a while (Ctrl-Z): its times are n
 typedef struct attempt {
     char name[DLB_POINT_ID_SIZE + 16];
     char started[32];
-    dlb_str log, result, run_dir;
+    dlb_str command, log, result, run_dir;
 } attempt;
 
 static void release(attempt *a)
@@ -26,6 +26,7 @@ static void release(attempt *a)
     dlb_str_release(&a->run_dir);
     dlb_str_release(&a->result);
     dlb_str_release(&a->log);
+    dlb_str_release(&a->command);
 }
 
 /* ---- Folders ---- */
@@ -97,12 +98,14 @@ static void put_aside(const dlb_store *store, const char *log_name, const char *
     dlb_str_release(&kept);
 }
 
-static void name_log(const dlb_store *store, attempt *a)
+static void name_logs(const dlb_store *store, attempt *a)
 {
     char file[sizeof a->name + 16], path[sizeof file + 16];
     snprintf(file, sizeof file, "%s.log", a->name);
     snprintf(path, sizeof path, "logs/%s", file);
     dlb_store_path(store, path, &a->log);
+    snprintf(path, sizeof path, "logs/%s.sh", a->name);
+    dlb_store_path(store, path, &a->command);
     put_aside(store, file, a->log.text);
 }
 
@@ -123,7 +126,7 @@ static int name_attempt(const dlb_sweep_runner *runner, size_t point, int repeat
     dlb_plan_id(runner->scene->plan, point, id);
     snprintf(a->name, sizeof a->name, "%s-%d", id, repeat);
     strftime(a->started, sizeof a->started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    name_log(runner->store, a);
+    name_logs(runner->store, a);
     name_result(runner->store, a);
     if (!has_run_dir(runner->scene->study))
         return 0;
@@ -131,26 +134,37 @@ static int name_attempt(const dlb_sweep_runner *runner, size_t point, int repeat
     return dlb_file_make_folder(a->run_dir.text, err);
 }
 
-/* ---- The log ---- */
+/* ---- Its files ---- */
 
-/* What was run, so that it can be run again by hand. */
-static int open_log(const attempt *a, const char *description, const dlb_command_line *line,
-                    dlb_error *err)
+static int refuse_file(const char *path, dlb_error *err)
+{
+    return dlb_fail(err, DLB_FAIL, "%s cannot be written: %s", path, strerror(errno));
+}
+
+/* What is run, so that it can be run again by hand: sh FILE. */
+static int write_command(const attempt *a, const char *description, const dlb_command_line *line,
+                         dlb_error *err)
+{
+    dlb_str text = DLB_STR_INIT;
+    int fd = open(a->command.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return refuse_file(a->command.text, err);
+    dlb_str_addf(&text, "# %s: %s\n# started %s\n", a->name, description, a->started);
+    dlb_command_line_describe(line, &text);
+    dlb_str_add(&text, "\n");
+    int status = dlb_file_write_all(fd, text.text, text.length);
+    if (status < 0)
+        status = refuse_file(a->command.text, err);
+    dlb_str_release(&text);
+    close(fd);
+    return status;
+}
+
+/* What it prints, and nothing else: metrics are found in it. */
+static int open_log(const attempt *a, dlb_error *err)
 {
     int fd = open(a->log.text, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return dlb_fail(err, DLB_FAIL, "%s cannot be created: %s", a->log.text, strerror(errno));
-    dlb_str head = DLB_STR_INIT;
-    dlb_str_addf(&head, "# %s: %s\n# started %s\n# ", a->name, description, a->started);
-    dlb_command_line_describe(line, &head);
-    dlb_str_add(&head, "\n");
-    int written = dlb_file_write_all(fd, head.text, head.length);
-    dlb_str_release(&head);
-    if (written == 0)
-        return fd;
-    dlb_fail(err, DLB_FAIL, "%s cannot be written: %s", a->log.text, strerror(errno));
-    close(fd);
-    return DLB_FAIL;
+    return fd < 0 ? refuse_file(a->log.text, err) : fd;
 }
 
 /* ---- Running ---- */
@@ -182,8 +196,13 @@ static int execute(const dlb_sweep_runner *runner, const dlb_sweep_run *run, con
     if (end.suspended)
         return AGAIN;
     dlb_noise_report noise = dlb_noise_since(&start);
-    dlb_sweep_evidence evidence = {
-        .run = run, .shape = shape, .end = &end, .noise = &noise, .log = a->log.text};
+    dlb_sweep_evidence evidence = {.run = run,
+                                   .shape = shape,
+                                   .end = &end,
+                                   .noise = &noise,
+                                   .log = a->log.text,
+                                   .chatter = line->chatter,
+                                   .timeout_s = care.timeout_s};
     dlb_sweep_judge(runner->scene, &evidence, result);
     return 0;
 }
@@ -198,9 +217,11 @@ static int start(const dlb_sweep_runner *runner, const dlb_sweep_run *run, const
         dlb_sweep_judge_unstarted(runner->scene, run, &why, result);
         return 0;
     }
-    int log = open_log(a, runner->display->running.text, &line, err);
-    int status = log;
-    if (log >= 0) {
+    int status = write_command(a, runner->display->running.text, &line, err);
+    int log = status < 0 ? status : open_log(a, err);
+    if (log < 0) {
+        status = log;
+    } else {
         status = execute(runner, run, a, &line, &shape, log, result, err);
         close(log);
         unlink(a->result.text);

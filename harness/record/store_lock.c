@@ -14,6 +14,8 @@
  */
 enum { TRIES = 10, PAUSE_US = 20000 };
 
+enum { HOLDER_SIZE = 128 };
+
 static int refuse(const char *folder, dlb_error *err)
 {
     return dlb_fail(err, DLB_BAD_INPUT, "%s: results cannot be written there: %s", folder,
@@ -32,9 +34,9 @@ static int try_lock(int fd)
 
 static int refuse_taken(const char *folder, int fd, dlb_error *err)
 {
-    char holder[24] = "";
+    char holder[HOLDER_SIZE] = "";
     ssize_t got = pread(fd, holder, sizeof holder - 1, 0);
-    holder[got > 0 ? strspn(holder, "0123456789") : 0] = '\0';
+    holder[got > 0 ? strcspn(holder, "\n") : 0] = '\0';
     return dlb_fail(err, DLB_BAD_INPUT,
                     "%s: process %s is writing results there; wait until it ends, or name another "
                     "folder",
@@ -45,8 +47,9 @@ static int refuse_taken(const char *folder, int fd, dlb_error *err)
  */
 static int name_holder(int fd)
 {
-    char holder[24];
-    int length = snprintf(holder, sizeof holder, "%ld\n", (long)getpid());
+    char holder[HOLDER_SIZE], host[HOLDER_SIZE / 2] = "";
+    gethostname(host, sizeof host - 1);
+    int length = snprintf(holder, sizeof holder, "%ld on %s\n", (long)getpid(), host);
     if (ftruncate(fd, 0) < 0)
         return -1;
     ssize_t written = pwrite(fd, holder, (size_t)length, 0);

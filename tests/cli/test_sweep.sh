@@ -31,8 +31,8 @@ expect_file results/first/host.json '"compiler": "'
 expect_file results/first/host.json '"cpus_allowed": "'
 expect_file results/first/host.json '"mnist": "[0-9a-f]{16}"'
 expect_equal 4 "$(find results/first/logs -name '*.log' | wc -l)"
-for log in results/first/logs/*.log; do
-    expect_file "$log" '^# OMP_NUM_THREADS=1 .*dlbench train .*--workers [12]'
+for command in results/first/logs/*.sh; do
+    expect_file "$command" '^OMP_NUM_THREADS=1 .*dlbench train .*--workers [12]'
 done
 
 it 'leaves nothing in the folder for results on their way'
@@ -80,7 +80,7 @@ study wrapped.ini '[launch]' 'wrap = env WRAPPED={run_dir}'
 expect_exit 0 "$DLBENCH" sweep wrapped.ini --no-plots
 run=$(column results/wrapped/runs.csv run)
 [ -d "results/wrapped/runs/$run" ] || fail 'no folder of the run'
-expect_file "results/wrapped/logs/$run.log" "WRAPPED=results/wrapped/runs/$run .*dlbench train"
+expect_file "results/wrapped/logs/$run.sh" "WRAPPED=results/wrapped/runs/$run .*dlbench train"
 expect_equal 'env WRAPPED={run_dir}' "$(column results/wrapped/runs.csv wrap)"
 sed -i '/wrap/d' wrapped.ini
 expect_exit 0 "$DLBENCH" sweep wrapped.ini --no-plots

@@ -49,6 +49,12 @@ expect_equal 2 "$(wc -l <results/study/runs.csv)"
 
 [[ $(cell reason) == *'score'*'; it ended with: nothing to see' ]] || fail "$(cell reason)"
 
+it 'finds metrics in what was printed, not in what was asked for'
+rm -r results
+study 'true score 5' '[metrics]' 'score = regex score ([0-9]+)'
+expect_exit 1 "$DLBENCH" sweep study.ini --no-plots
+expect_equal failed "$(cell status)"
+
 it 'refuses metrics that would overwrite a parameter or a text'
 for name in status threads lr wall_s; do
     study 'echo 1' '[metrics]' "$name = regex ([0-9]+)"
@@ -91,7 +97,7 @@ it 'puts a tool before every rank'
 rm -r results
 study 'echo run' '[launch]' 'wrap = env WRAPPED={repeat}'
 expect_exit 0 "$DLBENCH" sweep study.ini --no-plots
-grep -qh '^# .*env WRAPPED=1 echo run' results/study/logs/*.log || fail 'it was not put there'
+grep -qh 'env WRAPPED=1 echo run' results/study/logs/*.sh || fail 'it was not put there'
 
 it 'leaves none of a timed-out program behind, not even what ignores TERM'
 rm -r results
