@@ -75,7 +75,6 @@ static bool is_asked_for(const sweep *s, size_t point, int repeat)
 static void take_in(sweep *s, const dlb_stored_run *run, history *h)
 {
     size_t point;
-    s->sequence = run->sequence > s->sequence ? run->sequence : s->sequence;
     if (!dlb_sweep_index_find(s->index, run->point, &point) ||
         !is_asked_for(s, point, run->repeat)) {
         h->others++;
@@ -127,10 +126,20 @@ static void tell_history(const sweep *s, const history *h)
     fflush(stdout);
 }
 
+/* Also after runs that are about to be taken back. */
+static void continue_sequence(sweep *s)
+{
+    for (size_t i = 0; i < dlb_store_count(s->store); i++) {
+        long long sequence = dlb_store_run(s->store, i)->sequence;
+        s->sequence = sequence > s->sequence ? sequence : s->sequence;
+    }
+}
+
 static int resume(sweep *s, dlb_error *err)
 {
     const dlb_study *study = s->scene->study;
     history h = {0};
+    continue_sequence(s);
     if ((s->options->fresh || s->options->retry_failed) &&
         dlb_store_supersede(s->store, is_to_be_redone, s, NULL, err) < 0)
         return err->code;
