@@ -26,11 +26,38 @@ static int compare_by(const dlb_points *points, const int *parameters, size_t co
     return order;
 }
 
+/* A pool as large as `threads` is what it is by default, however many they are. */
+static bool is_default_pool(const dlb_points *points, int intra_op, size_t point)
+{
+    int threads = dlb_points_find(points, "threads");
+    return dlb_point_number(points, point, intra_op) == dlb_point_number(points, point, threads);
+}
+
+/* What tells two points apart where it is not on the axis. */
+static int compare_key(const dlb_points *points, int parameter, size_t a, size_t b)
+{
+    if (strcmp(points->parameters[parameter].name, "intra_op") == 0) {
+        bool default_a = is_default_pool(points, parameter, a);
+        bool default_b = is_default_pool(points, parameter, b);
+        if (default_a || default_b)
+            return default_b - default_a;
+    }
+    return dlb_point_compare(points, parameter, a, b);
+}
+
+static int compare_keys(const dlb_points *points, const dlb_series_list *list, size_t a, size_t b)
+{
+    int order = 0;
+    for (size_t i = 0; order == 0 && i < list->key_count; i++)
+        order = compare_key(points, list->keys[i], a, b);
+    return order;
+}
+
 static int compare_points(const void *a, const void *b, void *context)
 {
     const making *m = context;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    int order = compare_by(m->points, m->list->keys, m->list->key_count, x, y);
+    int order = compare_keys(m->points, m->list, x, y);
     if (order == 0)
         order = compare_by(m->points, m->axis, m->axis_count, x, y);
     return order ? order : (x > y) - (x < y);
@@ -59,15 +86,12 @@ static bool is_candidate(const making *m, int parameter)
            parameter != m->grid && (!m->request->learning || counts_for_learning(name));
 }
 
-/* A pool as large as `threads` is what it is by default, wherever it stands. */
-static bool is_default_pool(const making *m, int parameter)
+static bool is_always_default(const making *m, int parameter)
 {
-    int threads = dlb_points_find(m->points, "threads");
-    if (strcmp(m->points->parameters[parameter].name, "intra_op") != 0 || !is_axis(m, threads))
+    if (strcmp(m->points->parameters[parameter].name, "intra_op") != 0)
         return false;
     for (size_t i = 0; i < m->count; i++)
-        if (dlb_point_number(m->points, m->chosen[i], parameter) !=
-            dlb_point_number(m->points, m->chosen[i], threads))
+        if (!is_default_pool(m->points, parameter, m->chosen[i]))
             return false;
     return true;
 }
@@ -87,7 +111,7 @@ static bool follows_axis(const making *m, int parameter)
     for (size_t i = 1; i < m->count; i++) {
         size_t a = m->chosen[i - 1], b = m->chosen[i];
         bool same_grid = m->grid < 0 || dlb_point_compare(m->points, m->grid, a, b) == 0;
-        if (!same_grid || dlb_point_compare(m->points, parameter, a, b) == 0)
+        if (!same_grid || compare_key(m->points, parameter, a, b) == 0)
             continue;
         if (compare_by(m->points, m->axis, m->axis_count, a, b) == 0)
             return false;
@@ -104,7 +128,7 @@ static void choose_keys(making *m)
     list->followers = dlb_alloc(most, sizeof *list->followers);
     qsort_r(m->chosen, m->count, sizeof *m->chosen, compare_places, m);
     for (int p = 0; p < (int)m->points->parameter_count; p++) {
-        if (!is_candidate(m, p) || is_default_pool(m, p))
+        if (!is_candidate(m, p) || is_always_default(m, p))
             continue;
         bool always =
             m->request->always && strcmp(m->points->parameters[p].name, m->request->always) == 0;
@@ -133,7 +157,7 @@ static bool grids_clash(const making *m)
     const dlb_series_list *list = m->list;
     for (size_t i = 1; i < m->count; i++) {
         size_t a = m->chosen[i - 1], b = m->chosen[i];
-        if (compare_by(m->points, list->keys, list->key_count, a, b) == 0 &&
+        if (compare_keys(m->points, list, a, b) == 0 &&
             compare_by(m->points, m->axis, m->axis_count, a, b) == 0 &&
             compare_by(m->points, list->followers, list->follower_count, a, b) != 0)
             return true;
@@ -150,7 +174,18 @@ static size_t complete_runs(const dlb_points *points, size_t point)
     return complete;
 }
 
-/* Leave one point at each place of the axis: that with the most runs. Returns how many are left. */
+/* Whether a point would do better at its place than the one there: it has more runs or, with as
+ * many, is of the grid that the series begins with. */
+static bool is_better(const making *m, size_t point, size_t there, size_t first)
+{
+    size_t runs = complete_runs(m->points, point), runs_there = complete_runs(m->points, there);
+    if (runs != runs_there || m->grid < 0)
+        return runs > runs_there;
+    return dlb_point_compare(m->points, m->grid, point, first) == 0 &&
+           dlb_point_compare(m->points, m->grid, there, first) != 0;
+}
+
+/* Leave one point at each place of the axis. Returns how many are left. */
 static size_t thin(const making *m, size_t *points, size_t count)
 {
     size_t left = 0;
@@ -158,7 +193,7 @@ static size_t thin(const making *m, size_t *points, size_t count)
         if (left == 0 ||
             compare_by(m->points, m->axis, m->axis_count, points[left - 1], points[i]) != 0)
             points[left++] = points[i];
-        else if (complete_runs(m->points, points[i]) > complete_runs(m->points, points[left - 1]))
+        else if (is_better(m, points[i], points[left - 1], points[0]))
             points[left - 1] = points[i];
     }
     return left;
@@ -189,8 +224,7 @@ static void split(making *m)
 {
     for (size_t begin = 0, end; begin < m->count; begin = end) {
         for (end = begin + 1; end < m->count; end++)
-            if (compare_by(m->points, m->list->keys, m->list->key_count, m->chosen[begin],
-                           m->chosen[end]) != 0)
+            if (compare_keys(m->points, m->list, m->chosen[begin], m->chosen[end]) != 0)
                 break;
         size_t left = thin(m, m->chosen + begin, end - begin);
         dlb_series_add(m->list, m->chosen + begin, left, grid_of(m, m->chosen + begin, left));
@@ -269,8 +303,8 @@ static bool differs(const dlb_series_list *list, const dlb_points *points, int p
                     const size_t *others, size_t count, size_t series)
 {
     for (size_t i = 0; i < count; i++)
-        if (dlb_point_compare(points, parameter, list->items[others[i]].points[0],
-                              list->items[series].points[0]) != 0)
+        if (compare_key(points, parameter, list->items[others[i]].points[0],
+                        list->items[series].points[0]) != 0)
             return true;
     return false;
 }

@@ -160,6 +160,15 @@ Test(figures, threads_and_ranks_have_lines_of_their_own_on_a_machine_of_two_core
     assert_has("speedup.dat", "# panel 1, line 2\n1\t1\t?\t?\t1\t0\t0\n2\t1.6\t");
 }
 
+Test(figures, a_smaller_pool_elsewhere_does_not_take_the_place_of_the_default_one)
+{
+    reduce("point,repeat,status,grid,ranks,threads,intra_op,time_to_solution_s\n"
+           "a,1,ok,threads,1,1,1,8\nb,1,ok,threads,1,2,2,4\n"
+           "c,1,ok,pools,1,2,1,7\nd,1,ok,pools,1,2,2,4\n");
+    assert_has("speedup_threads.dat", "\n2\t2\t");
+    assert_has_not("speedup_threads.dat", "1.14");
+}
+
 Test(figures, oversubscribed_points_are_marked)
 {
     reduce(SCALING "a,1,ok,1,1,1,no,8\nb,1,ok,2,2,1,no,4\nc,1,ok,4,4,1,yes,5\n");
