@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "launch/chatter.h"
 #include "launch/keeper.h"
 
@@ -32,17 +33,10 @@ typedef struct vigil {
 
 /* ---- Its messages ---- */
 
-static void write_all(const char *bytes, size_t count)
+static void show(const dlb_str *text)
 {
-    while (count > 0) {
-        ssize_t written = write(STDERR_FILENO, bytes, count);
-        if (written < 0 && errno != EINTR)
-            return; /* there is nobody left to tell */
-        if (written > 0) {
-            bytes += written;
-            count -= (size_t)written;
-        }
-    }
+    if (dlb_file_write_all(STDERR_FILENO, text->text, text->length) < 0)
+        return; /* there is nobody left to tell */
 }
 
 static void close_messages(vigil *v)
@@ -63,7 +57,7 @@ static void pass_messages(vigil *v)
         return;
     dlb_str kept = DLB_STR_INIT;
     dlb_chatter_filter(&v->chatter, bytes, (size_t)got, &kept);
-    write_all(kept.text, kept.length);
+    show(&kept);
     dlb_str_release(&kept);
 }
 
@@ -81,7 +75,7 @@ static void pass_last_messages(vigil *v)
     close_messages(v);
     dlb_str kept = DLB_STR_INIT;
     dlb_chatter_end(&v->chatter, &kept);
-    write_all(kept.text, kept.length);
+    show(&kept);
     dlb_str_release(&kept);
 }
 

@@ -28,25 +28,6 @@ static int reduce(const dlb_report *report, dlb_figures *figures, dlb_error *err
 
 /* ---- the folder ---------------------------------------------------------------------------- */
 
-static int make_folder(const char *path, dlb_error *err)
-{
-    dlb_str part = DLB_STR_INIT;
-    int status = 0;
-    for (size_t i = 1; status == 0; i++) {
-        if (path[i] != '/' && path[i] != '\0')
-            continue;
-        dlb_str_clear(&part);
-        dlb_str_add_bytes(&part, path, i);
-        if (mkdir(part.text, 0777) < 0 && errno != EEXIST)
-            status = dlb_fail(err, DLB_BAD_INPUT, "%s: cannot be created: %s", part.text,
-                              strerror(errno));
-        if (path[i] == '\0')
-            break;
-    }
-    dlb_str_release(&part);
-    return status;
-}
-
 static int write_all(const dlb_figures *figures, const char *folder, dlb_error *err)
 {
     int status = 0;
@@ -263,7 +244,7 @@ static int draw_pictures(const dlb_figures *figures, const dlb_figure_options *o
 
 static int make_files(const dlb_figures *figures, const dlb_figure_options *options, dlb_error *err)
 {
-    int status = make_folder(options->folder, err);
+    int status = dlb_file_make_folder(options->folder, err);
     if (status == 0)
         status = write_all(figures, options->folder, err);
     if (status < 0)

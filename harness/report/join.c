@@ -2,20 +2,13 @@
 
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "report/points_state.h"
 
 static const dlb_frame_want run_column = {"run", DLB_FRAME_WORD};
 
 /* ---- names to codes ------------------------------------------------------------------------ */
-
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-    return hash ^ hash >> 29;
-}
 
 /* The names of the joined file, by hash. */
 typedef struct names {
@@ -27,7 +20,7 @@ typedef struct names {
 
 static size_t place_of(const names *n, const char *name)
 {
-    size_t at = hash_of(name) & n->mask;
+    size_t at = dlb_hash(name, strlen(name)) & n->mask;
     while (n->codes[at] && strcmp(dlb_frame_text(n->frame, n->column, n->codes[at]), name) != 0)
         at = (at + 1) & n->mask;
     return at;
