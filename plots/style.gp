@@ -36,11 +36,12 @@ eval frame
 set errorbars 0.6
 set samples 200
 
+# A wide font, so that texts that fit do so in others, too.
 file(format) = name.suffix.'.'.format
 canvas(format) = \
-    format eq 'svg' ? "set terminal svg size 900,580 noenhanced background '#FFFFFF' font 'Helvetica,Arial,sans-serif' fontscale 1.25; set output file('svg')" : \
-    format eq 'png' ? "set terminal pngcairo size 1800,1160 noenhanced font 'Helvetica,12' fontscale 2 linewidth 2 pointscale 2; set output file('png')" : \
-    format eq 'pdf' ? "set terminal pdfcairo size 22.5cm,14.5cm noenhanced font 'Helvetica,12' fontscale 0.72; set output file('pdf')" : \
+    format eq 'svg' ? "set terminal svg size 900,580 noenhanced background '#FFFFFF' font 'DejaVu Sans,Verdana,Helvetica,Arial,sans-serif' fontscale 1.12; set output file('svg')" : \
+    format eq 'png' ? "set terminal pngcairo size 1800,1160 noenhanced font 'DejaVu Sans,12' fontscale 1.78 linewidth 2 pointscale 2; set output file('png')" : \
+    format eq 'pdf' ? "set terminal pdfcairo size 22.5cm,14.5cm noenhanced font 'DejaVu Sans,12' fontscale 0.64; set output file('pdf')" : \
     "set terminal dumb noenhanced size columns,rows ".colours
 
 # The title above, the caption below; `top` and `bottom` bound what is between them.
