@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -174,6 +174,14 @@ static void on_tick(void *display, double elapsed_s)
     dlb_sweep_display_tick(display, elapsed_s);
 }
 
+/* A run that could not write has not failed by itself, and the next would do no better. */
+static bool is_disk_full(const char *path)
+{
+    enum { NEEDED_BYTES = 1 << 16 };
+    struct statvfs disk;
+    return statvfs(path, &disk) == 0 && disk.f_bavail * disk.f_frsize < NEEDED_BYTES;
+}
+
 /* Run the command; 0 with *result made, AGAIN, or as dlb_sweep_perform. */
 static int execute(const dlb_sweep_runner *runner, const dlb_sweep_run *run, const attempt *a,
                    const dlb_command_line *line, const dlb_sweep_shape *shape, int log,
@@ -195,6 +203,11 @@ static int execute(const dlb_sweep_runner *runner, const dlb_sweep_run *run, con
         return dlb_fail(err, DLB_STOPPED, "stopped");
     if (end.suspended)
         return AGAIN;
+    if (end.status != 0 && is_disk_full(a->log.text))
+        return dlb_fail(err, DLB_FAIL,
+                        "%s: the disk is full; what ran last is not recorded, and the same command "
+                        "goes on once there is room",
+                        a->log.text);
     dlb_noise_report noise = dlb_noise_since(&start);
     dlb_sweep_evidence evidence = {.run = run,
                                    .shape = shape,

@@ -113,3 +113,22 @@ it 'refuses braces that name nothing'
 study 'echo {param.sise}' '[grid]' 'param.size = 1 2'
 expect_exit 2 "$DLBENCH" sweep study.ini
 expect_stderr 'study.ini:2: .*param.size'
+
+# A folder of 120 KB, in a mount namespace of its own, that becomes larger between two sweeps.
+cat >on_a_full_disk.sh <<'END'
+mkdir full && mount -t tmpfs -o size=120k tmpfs full
+"$DLBENCH" sweep study.ini --no-plots --out full/study
+echo "first exit $?, $(grep -c ',ok,' full/study/runs.csv) ok, $(grep -c ',failed,' full/study/runs.csv) failed"
+mount -o remount,size=20m full
+"$DLBENCH" sweep study.ini --no-plots --out full/study
+echo "second exit $?, $(grep -c ',ok,' full/study/runs.csv) ok"
+END
+
+it 'stops before damage when the disk is full, and goes on when there is room'
+study 'echo {param.i} and some more words' '[grid]' 'param.i = 1..100'
+if unshare --mount --map-root-user mount -t tmpfs tmpfs /mnt 2>/dev/null; then
+    expect_exit 0 unshare --mount --map-root-user bash on_a_full_disk.sh
+    expect_stderr 'disk is full|No space left'
+    expect_stdout '^first exit 1, [0-9]+ ok, 0 failed$'
+    expect_stdout '^second exit 0, 100 ok$'
+fi
