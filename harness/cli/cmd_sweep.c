@@ -213,6 +213,18 @@ static bool next_run(sweep *s, size_t *point, int *repeat)
     return dlb_agenda_next(s->agenda, s->spent_s + dlb_clock_s() - s->start, point, repeat);
 }
 
+/* What was asked for and not done. */
+static void tell_left(const sweep *s, bool failed)
+{
+    size_t left = dlb_agenda_left(s->agenda), vague = dlb_agenda_vague(s->agenda);
+    if (failed)
+        printf("stopped after the first failure; runs left to do: %zu\n", left);
+    else if (vague)
+        printf("the precision of %g %% was not reached at %zu point%s: max_repeats or the budget "
+               "came first\n",
+               100 * s->scene->study->repeats.precision, vague, vague == 1 ? "" : "s");
+}
+
 static int run_all(sweep *s, dlb_error *err)
 {
     dlb_sweep_runner runner = {.scene = s->scene, .store = s->store, .display = &s->display};
@@ -228,6 +240,8 @@ static int run_all(sweep *s, dlb_error *err)
         status = dlb_stop_asked() ? dlb_fail(err, DLB_STOPPED, "stopped")
                                   : run_one(s, &runner, point, repeat, &bad, err);
     dlb_sweep_display_clear(&s->display);
+    if (status == 0)
+        tell_left(s, bad && s->options->fail_fast);
     return status;
 }
 

@@ -329,8 +329,13 @@ static int fill_file(const dlb_sweep_scene *scene, const dlb_sweep_evidence *e,
 static int find_metric(const dlb_sweep_scene *scene, const dlb_sweep_evidence *e,
                        const dlb_metric *metric, double *value, dlb_error *err)
 {
-    if (metric->kind == DLB_METRIC_REGEX)
-        return dlb_metric_regex(e->log, metric->pattern, value, err);
+    if (metric->kind == DLB_METRIC_REGEX) {
+        int found = dlb_metric_regex(e->log, metric->pattern, value, err);
+        size_t path = strlen(e->log) + 2; /* and ": ", which would make every reason another */
+        if (found < 0 && strncmp(err->message, e->log, path - 2) == 0)
+            memmove(err->message, err->message + path, strlen(err->message + path) + 1);
+        return found;
+    }
     dlb_str path = DLB_STR_INIT;
     int status = fill_file(scene, e, metric, &path, err);
     if (status == 0)

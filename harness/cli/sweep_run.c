@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,6 +59,47 @@ static bool has_run_dir(const dlb_study *study)
     return study->command || study->wrap;
 }
 
+/* ---- The run of a sweep that was killed ---- */
+
+/*
+ * While a run lasts, tmp/running leads to its log, on which there is a lock that all who write to
+ * it hold: whoever comes after a sweep that was killed can wait until nothing of its run is left
+ * that would disturb the next.
+ */
+static const char running[] = "tmp/running";
+
+static void mark_running(const dlb_store *store, const char *log_name, int log)
+{
+    dlb_str link = DLB_STR_INIT, target = DLB_STR_INIT;
+    dlb_store_path(store, running, &link);
+    dlb_str_addf(&target, "../logs/%s.log", log_name);
+    if (flock(log, LOCK_SH) == 0 && symlink(target.text, link.text) < 0)
+        errno = 0; /* then nobody will wait */
+    dlb_str_release(&target);
+    dlb_str_release(&link);
+}
+
+static void unmark_running(const dlb_store *store)
+{
+    dlb_str link = DLB_STR_INIT;
+    dlb_store_path(store, running, &link);
+    unlink(link.text);
+    dlb_str_release(&link);
+}
+
+static void await_earlier_run(const dlb_store *store)
+{
+    enum { TRIES = 100, PAUSE_US = 100000 };
+    dlb_str link = DLB_STR_INIT;
+    dlb_store_path(store, running, &link);
+    int log = open(link.text, O_RDONLY | O_CLOEXEC);
+    for (int i = 0; log >= 0 && i < TRIES && flock(log, LOCK_EX | LOCK_NB) < 0; i++)
+        usleep(PAUSE_US);
+    if (log >= 0)
+        close(log);
+    dlb_str_release(&link);
+}
+
 int dlb_sweep_runner_prepare(const dlb_sweep_runner *runner, dlb_error *err)
 {
     static const char *const folders[] = {"logs", "tmp", "runs"};
@@ -65,6 +107,7 @@ int dlb_sweep_runner_prepare(const dlb_sweep_runner *runner, dlb_error *err)
     for (int i = 0; i < count; i++)
         if (make_folder_in(runner->store, folders[i], err) < 0)
             return DLB_FAIL;
+    await_earlier_run(runner->store);
     remove_files_in(runner->store, "tmp");
     return 0;
 }
@@ -235,9 +278,11 @@ static int start(const dlb_sweep_runner *runner, const dlb_sweep_run *run, const
     if (log < 0) {
         status = log;
     } else {
+        mark_running(runner->store, a->name, log);
         status = execute(runner, run, a, &line, &shape, log, result, err);
         close(log);
         unlink(a->result.text);
+        unmark_running(runner->store);
     }
     dlb_command_line_release(&line);
     return status;

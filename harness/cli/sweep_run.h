@@ -14,8 +14,9 @@ typedef struct dlb_sweep_runner {
 } dlb_sweep_runner;
 
 /*
- * Make the folders that runs need, and remove results that an earlier sweep has not taken in: one
- * that its runs write late is not taken for ours, since every attempt has a file of its own.
+ * Make the folders that runs need, wait until nothing is left of a sweep that was killed here, and
+ * remove results that it has not taken in: one that comes late is not taken for ours, since every
+ * attempt has a file of its own.
  */
 int dlb_sweep_runner_prepare(const dlb_sweep_runner *runner, dlb_error *err);
 

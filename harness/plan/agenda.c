@@ -222,3 +222,11 @@ size_t dlb_agenda_left(const dlb_agenda *agenda)
 {
     return agenda->left;
 }
+
+size_t dlb_agenda_vague(const dlb_agenda *agenda)
+{
+    size_t vague = 0;
+    for (size_t point = 0; agenda->times && point < agenda->points; point++)
+        vague += is_vague(agenda, point, agenda->times[point].count);
+    return vague;
+}

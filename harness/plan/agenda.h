@@ -39,6 +39,9 @@ void dlb_agenda_done(dlb_agenda *agenda, size_t point, int repeat, double second
  */
 bool dlb_agenda_next(dlb_agenda *agenda, double elapsed_s, size_t *point, int *repeat);
 
+/* Points whose times are not yet as precise as asked for; 0 where no precision is. */
+size_t dlb_agenda_vague(const dlb_agenda *agenda);
+
 /* Runs that are certain to come; up to `max` there may be more. */
 size_t dlb_agenda_left(const dlb_agenda *agenda);
 

@@ -13,6 +13,7 @@
 #define WAIT_PART    0.20
 #define EXPOSED_PART 0.10
 #define COLLAPSED    0.20 /* accuracy; a guess among ten is right in 0.1 */
+#define LEARNT       0.50
 #define LOAD_FACTOR  1.25 /* of the most threads that a run had, */
 #define LOAD_BEYOND  1.0  /* and so many tasks more */
 
@@ -237,11 +238,12 @@ static size_t collapse_of(const dlb_points *points, const dlb_series *series)
     return from;
 }
 
-/* Only where fewer workers did not: what never learns has other causes. */
+/* Only where fewer workers had learnt: what never learns has other causes. */
 static bool collapses(const dlb_points *points, const dlb_series *series, size_t *from)
 {
     *from = collapse_of(points, series);
-    return *from > 0 && *from < series->count;
+    return *from > 0 && *from < series->count &&
+           dlb_point_value(points, series->points[*from - 1], DLB_MEASURE_test_accuracy) >= LEARNT;
 }
 
 /* Append "warm-up 0", what tells the series from others of its grid; else its grid. */

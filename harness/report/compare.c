@@ -162,15 +162,30 @@ static void add_table(comparison *c)
 
 /* --- the whole --- */
 
-/* The geometric mean of the ratios, over points. */
+/* What the noise of single points adds to the interval of their mean, on the logarithmic scale. */
+static double noise_of_mean(const comparison *c)
+{
+    double squares = 0, count = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        double half = log(c->pairs[i].ratio.high / c->pairs[i].ratio.low) / 2;
+        squares += isfinite(half) ? half * half : 0;
+        count += !isnan(c->pairs[i].ratio.value);
+    }
+    return count > 0 ? sqrt(squares) / count : 0;
+}
+
+/* The geometric mean of the ratios: they differ between points, and each is uncertain itself. */
 static dlb_interval mean_ratio(const comparison *c)
 {
     double *logs = dlb_alloc(c->count + 1, sizeof *logs);
     for (size_t i = 0; i < c->count; i++)
         logs[i] = log(c->pairs[i].ratio.value);
     dlb_interval mean = dlb_interval_mean(logs, c->count);
+    double noise = noise_of_mean(c);
     free(logs);
-    return (dlb_interval){mean.count, exp(mean.value), exp(mean.low), exp(mean.high)};
+    return (dlb_interval){mean.count, exp(mean.value),
+                          exp(mean.value - hypot(mean.value - mean.low, noise)),
+                          exp(mean.value + hypot(mean.high - mean.value, noise))};
 }
 
 static void add_overall(const comparison *c)

@@ -329,13 +329,18 @@ static bool divides_cores(const dlb_points *points)
     return varies(points, "ranks") && varies(points, "threads");
 }
 
-/* One figure or, of a foreign program, one a metric. */
+/* One figure or, of a foreign program, one a metric and one of the time that it tells. */
 static void add_effects(effect e, bool *shown, dlb_figures *figures)
 {
-    size_t metrics = e.metric == SIZE_MAX ? 1 : dlb_points_metrics(e.points);
+    bool has_metrics = e.metric < SIZE_MAX;
+    size_t metrics = has_metrics ? dlb_points_metrics(e.points) : 0;
+    effect of_time = e;
+    of_time.metric = SIZE_MAX;
+    if (!has_metrics || e.measure == DLB_MEASURE_time_to_solution_s)
+        add_effect(&of_time, shown, figures);
     for (size_t m = 0; m < metrics; m++) {
         effect of_metric = e;
-        of_metric.metric = e.metric == SIZE_MAX ? SIZE_MAX : m;
+        of_metric.metric = m;
         add_effect(&of_metric, shown, figures);
     }
 }

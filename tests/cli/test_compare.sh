@@ -23,6 +23,16 @@ it 'takes files as well as folders'
 expect_exit 0 "$DLBENCH" compare b/runs.csv a/runs.csv
 expect_stdout 'Overall B is 2\.000 times as fast as A'
 
+it 'claims no difference that the noise of each point hides'
+mkdir noisy other
+printf 'ranks,threads,repeat,status,time_to_solution_s\n' | tee noisy/runs.csv >other/runs.csv
+for ranks in 1 2; do
+    printf "$ranks,1,%s,ok,%s\n" 1 10 2 12 3 8 >>noisy/runs.csv
+    printf "$ranks,1,%s,ok,%s\n" 1 10.3 2 12 3 8 >>other/runs.csv
+done
+expect_exit 0 "$DLBENCH" compare noisy other
+expect_stdout 'no difference is seen'
+
 it 'writes no escape sequences into a file'
 expect_no_match $'\033'
 

@@ -76,9 +76,18 @@ it 'stops after the first failure when asked to, and goes on later'
 rm -r results
 study 'sh -c "exit {param.code}"' '[grid]' 'param.code = 3 4 5'
 expect_exit 1 "$DLBENCH" sweep study.ini --no-plots --fail-fast
+expect_stdout 'stopped after the first failure; runs left to do: 2'
 expect_equal 2 "$(wc -l <results/study/runs.csv)"
 expect_exit 1 "$DLBENCH" sweep study.ini --no-plots
 expect_equal 4 "$(wc -l <results/study/runs.csv)"
+
+it 'repeats for a precision as often as it may, and says where that was not enough'
+rm -r results
+study 'sleep 0.0{param.i}' '[grid]' 'param.i = 1 2'
+sed -i '1i [study]\nprecision = 0.001%\nmin_repeats = 2\nmax_repeats = 3' study.ini
+expect_exit 0 "$DLBENCH" sweep study.ini --no-plots
+expect_equal 7 "$(wc -l <results/study/runs.csv)"
+expect_stdout 'the precision of 0.001 % was not reached at 2 points'
 
 it 'gives no shell anything: words stay words'
 rm -r results
