@@ -13,6 +13,7 @@
 #include "cli/bench_progress.h"
 #include "cli/bench_scene.h"
 #include "cli/bench_table.h"
+#include "cli/bench_training.h"
 #include "cli/cmd.h"
 #include "cli/relaunch.h"
 #include "cli/stop.h"
@@ -323,12 +324,8 @@ static void print(const bench *b, const dlb_bench_scene *scene)
 
 static int prepare(bench *b, dlb_error *err)
 {
-    const char *base = getenv("TMPDIR");
-    snprintf(b->folder, sizeof b->folder, "%s/dlbench-sweep-XXXXXX", base && *base ? base : "/tmp");
-    if (dlb_relaunch_path(b->program, err) < 0)
+    if (dlb_relaunch_path(b->program, err) < 0 || dlb_bench_make_folder(b->folder, err) < 0)
         return DLB_FAIL;
-    if (!mkdtemp(b->folder))
-        return dlb_fail(err, DLB_FAIL, "%s: %s", b->folder, strerror(errno));
     for (int what = 0; what < TIMED; what++)
         b->times[what] = dlb_alloc((size_t)b->options->rounds, sizeof *b->times[what]);
     dlb_bench_progress_init(&b->progress, stderr);
