@@ -166,3 +166,10 @@ expect_equal '' "$(processes_with 99991)"
 interrupted scaling --images 60000 --model horovod_cnn
 expect_equal '' "$(processes_with "$TMPDIR")"
 expect_equal '' "$(ls tmp)"
+
+it 'measures what a sweep itself costs, and leaves nothing behind'
+mkdir temporary
+expect_exit 0 env TMPDIR="$PWD/temporary" "$DLBENCH" bench sweep --points 3 --rounds 1 --rows 100
+expect_stdout '^  sweep beyond the loop, a point'
+expect_stdout '^  100 rows of runs.csv read and summarised'
+expect_equal '' "$(ls temporary)"
