@@ -68,13 +68,13 @@ static bool has_run_dir(const dlb_study *study)
  */
 static const char running[] = "tmp/running";
 
+/* Where that fails nobody will wait; this run is none the worse for it. */
 static void mark_running(const dlb_store *store, const char *log_name, int log)
 {
     dlb_str link = DLB_STR_INIT, target = DLB_STR_INIT;
     dlb_store_path(store, running, &link);
     dlb_str_addf(&target, "../logs/%s.log", log_name);
-    if (flock(log, LOCK_SH) == 0 && symlink(target.text, link.text) < 0)
-        errno = 0; /* then nobody will wait */
+    (void)(flock(log, LOCK_SH) == 0 && symlink(target.text, link.text) == 0);
     dlb_str_release(&target);
     dlb_str_release(&link);
 }

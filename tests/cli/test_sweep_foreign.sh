@@ -118,6 +118,22 @@ for process in $(processes_with 987); do
     ! grep -qa '^sleep' "/proc/$process/cmdline" 2>/dev/null || fail "process $process lives on"
 done
 
+it 'waits, after it was killed, until nothing of its run is left that would disturb the next'
+rm -rf results
+cat >stubborn.sh <<'END'
+trap '' TERM
+echo begun >>stamps
+sleep 1
+echo ended >>stamps
+END
+study "sh $PWD/stubborn.sh"
+"$DLBENCH" sweep study.ini --no-plots >/dev/null 2>&1 &
+engine=$!
+await_file stamps
+kill -KILL "$engine"
+expect_exit 0 "$DLBENCH" sweep study.ini --no-plots
+expect_equal 'begun ended begun ended' "$(paste -sd ' ' stamps)"
+
 it 'refuses braces that name nothing'
 study 'echo {param.sise}' '[grid]' 'param.size = 1 2'
 expect_exit 2 "$DLBENCH" sweep study.ini
