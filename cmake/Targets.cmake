@@ -1,9 +1,10 @@
 # One static library a folder. DEPS is the written rule of who may include whom; a test
 # (tests/cli/includes) rejects an include that is not covered by it.
 #
-#   dlb_library(NAME [DEPS other...] [LINK external...])
+#   dlb_library(NAME [DEPS other...] [LINK external...] [EXCEPT regex])
 #
-# takes every .c file of the calling folder, one level of subfolders included.
+# takes every .c file of the calling folder, one level of subfolders included, but for those whose
+# path matches EXCEPT.
 
 add_library(dlb_flags INTERFACE)
 target_compile_features(dlb_flags INTERFACE c_std_17)
@@ -30,8 +31,11 @@ if(DLB_SANITIZE)
 endif()
 
 function(dlb_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCEPT" "DEPS;LINK")
     file(GLOB sources CONFIGURE_DEPENDS *.c */*.c)
+    if(arg_EXCEPT)
+        list(FILTER sources EXCLUDE REGEX ${arg_EXCEPT})
+    endif()
     add_library(dlb_${name} STATIC ${sources})
     list(TRANSFORM arg_DEPS PREPEND dlb_)
     target_link_libraries(dlb_${name} PUBLIC dlb_flags ${arg_DEPS} PRIVATE ${arg_LINK})

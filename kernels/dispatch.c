@@ -2,26 +2,54 @@
 
 #include "family.h"
 
-/* Best first: AUTO takes the first that this machine can load. */
+/*
+ * Best first: AUTO takes the first that this machine can load. Each builds on those below it: what
+ * a family does not do is left to the next.
+ */
 static const struct {
     dlk_family family;
     const char *name;
     dlk_family_fn *put;
 } families[] = {
+    {DLK_FAMILY_SIMD, "simd", dlk_simd_override},
     {DLK_FAMILY_BLAS, "blas", dlk_blas_override},
     {DLK_FAMILY_REF, "ref", dlk_ref_fill},
 };
 
-enum { FAMILIES = sizeof families / sizeof *families };
+enum { FAMILIES = sizeof families / sizeof *families, LAST = FAMILIES - 1 };
 
-/* The reference first, so that no entry is ever empty, then what the family does faster. */
-static int fill(dlk_kernels *kernels, dlk_family_fn *put, dlk_isa isa, dlb_error *err)
+static void note_origins(const dlk_kernels *before, dlk_kernels *after, dlk_family family)
 {
-    dlk_kernels table;
-    if (dlk_ref_fill(&table, DLK_ISA_AUTO, err) != 0 || put(&table, isa, err) != 0)
-        return err->code;
+#define DLK_NOTE(name, type)                                                                       \
+    if (after->name != before->name)                                                               \
+        after->origin[DLK_OP_##name] = family;
+    DLK_OPERATIONS(DLK_NOTE)
+#undef DLK_NOTE
+}
+
+/* Put a family over what the table has; on failure the table is as it was. */
+static int put_over(dlk_kernels *kernels, int index, dlk_isa isa, dlb_error *err)
+{
+    dlk_kernels table = *kernels;
+    int status = families[index].put(&table, isa, err);
+    if (status != 0)
+        return status;
+    note_origins(kernels, &table, families[index].family);
     *kernels = table;
     return 0;
+}
+
+/* The reference first, so that no entry is ever empty; a family in between may be missing. */
+static int fill(dlk_kernels *kernels, int index, dlk_isa isa, dlb_error *err)
+{
+    dlk_kernels table = {0};
+    dlb_error missing;
+    for (int below = LAST; below > index; below--)
+        put_over(&table, below, below == LAST ? DLK_ISA_AUTO : isa, &missing);
+    int status = put_over(&table, index, isa, err);
+    if (status == 0)
+        *kernels = table;
+    return status;
 }
 
 int dlk_kernels_select(dlk_kernels *kernels, dlk_family family, dlk_isa isa, dlb_error *err)
@@ -37,7 +65,7 @@ int dlk_kernels_select(dlk_kernels *kernels, dlk_family family, dlk_isa isa, dlb
     for (int i = 0; i < FAMILIES; i++) {
         if (family != DLK_FAMILY_AUTO && family != families[i].family)
             continue;
-        if (fill(kernels, families[i].put, isa, why) == 0)
+        if (fill(kernels, i, isa, why) == 0)
             return 0;
         why = &next;
     }

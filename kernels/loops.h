@@ -51,11 +51,4 @@ static inline void dlk_add(size_t count, const float *restrict x, float *restric
         y[i] += x[i];
 }
 
-/*
- * sum[i] = rows[0][i] + rows[1][i] + …, always in this order, whoever computes it. Row r starts
- * at rows + r * stride.
- */
-void dlk_sum_rows(dlk_team *team, int count_rows, size_t stride, const float *rows, size_t count,
-                  float *sum);
-
 #endif

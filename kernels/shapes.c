@@ -1,6 +1,7 @@
 #include "shapes.h"
 
 #include "base/mem.h"
+#include "dlk/sum.h"
 #include "loops.h"
 
 /* What a block gathers should stay in the second-level cache. */
@@ -77,10 +78,22 @@ int dlk_dense_slices(const dlk_dense *s)
     return at_least_one(smaller(most_slices(s), DENSE_TASKS / tiles));
 }
 
+/* What simd/ knows of dy, or of its transpose, cut at least as coarsely as this in both directions.
+ */
+static size_t dense_factors(const dlk_dense *s)
+{
+    size_t rows = (size_t)dlk_pieces((size_t)s->n, DLK_DENSE_LEAST_TILE);
+    size_t columns = (size_t)dlk_pieces((size_t)s->out, DLK_DENSE_LEAST_TILE);
+    return rows * columns * DLK_DENSE_FACTORS;
+}
+
+/* What simd/ shares among threads: the sums of one slice or more, or dy transposed and known. */
 size_t dlk_dense_scratch(const dlk_dense *s)
 {
-    if (most_slices(s) == 1)
-        return 0;
-    size_t most = most_slices(s) * (size_t)s->n * (size_t)s->out;
-    return whole_lines(smaller(most, (size_t)DENSE_TASKS * DLK_DENSE_TILE * DLK_DENSE_TILE));
+    size_t out = (size_t)dlk_pieces((size_t)s->out, DLK_DENSE_TILE) * DLK_DENSE_TILE;
+    size_t slice = (size_t)s->n * out;
+    size_t slices =
+        smaller(most_slices(s) * slice, (size_t)DENSE_TASKS * DLK_DENSE_TILE * DLK_DENSE_TILE);
+    size_t shared = (slices > slice ? slices : slice) + dense_factors(s);
+    return whole_lines(DLK_DENSE_BLOCK + DLK_DENSE_BLOCK_SUMS + shared);
 }

@@ -61,8 +61,21 @@ void dlk_conv2d_sum_groups(dlk_team *team, const dlk_conv2d *s, const float *par
 enum { DLK_DENSE_TILE = 128, DLK_DENSE_SLICE = 512 };
 
 /*
+ * Floats that simd/ needs for a packed block of a matrix, for a tile of the product with it, and
+ * for what it knows of the other matrix: of at least LEAST_TILE rows by 64 elements, or of fewer
+ * where there are fewer.
+ */
+enum {
+    DLK_DENSE_BLOCK = 64 * 128,
+    DLK_DENSE_BLOCK_SUMS = DLK_DENSE_TILE * 128,
+    DLK_DENSE_LEAST_TILE = 32,
+    DLK_DENSE_FACTORS = 320
+};
+
+/*
  * Into how many slices the inputs are cut in forward. The slices' sums take
- * slices * n * out floats, which dlk_dense_scratch bounds for every batch of up to n images.
+ * slices * n * out floats, with out rounded up to 128 in simd/, which dlk_dense_scratch bounds for
+ * every batch of up to n images.
  */
 int dlk_dense_slices(const dlk_dense *s);
 

@@ -1,4 +1,5 @@
 /* Judging the hardware, and how much of it this process may use. */
+#include "dlk/dispatch.h"
 #include "measure/doctor_checks.h"
 
 static const double GIB = 1024.0 * 1024 * 1024;
@@ -38,12 +39,22 @@ static void check_caches(const dlb_host *h, dlb_finding *f)
     dlb_str_release(&text);
 }
 
+/* The instruction set that kernels use, then those that `isa` can force. */
+static void check_kernels(const dlb_host *h, dlb_finding *f)
+{
+    const char *best = h->best_isa[0] ? h->best_isa : dlk_isa_name(DLK_ISA_SSE);
+    dlb_str forced = DLB_STR_INIT;
+    for (dlk_isa isa = DLK_ISA_SSE; isa < DLK_ISA_AVX512 && strcmp(dlk_isa_name(isa), best); isa++)
+        dlb_str_addf(&forced, " or %s", dlk_isa_name(isa));
+    dlb_found(f, DLB_VERDICT_OK, "simd for %s%s%s; blas; ref", best,
+              forced.text ? ", on demand (isa) for" : "", forced.text ? forced.text + 3 : "");
+    dlb_str_release(&forced);
+}
+
 static void check_instruction_sets(const dlb_host *h, dlb_finding *f)
 {
     bool fast = strstr(h->isa, "avx2") && strstr(h->isa, "fma");
-    dlb_found(f, fast ? DLB_VERDICT_OK : DLB_VERDICT_WARN, "%s%s%s",
-              h->isa[0] ? h->isa : "sse2 only", h->best_isa[0] ? "; kernels use " : "",
-              h->best_isa);
+    dlb_found(f, fast ? DLB_VERDICT_OK : DLB_VERDICT_WARN, "%s", h->isa[0] ? h->isa : "sse2 only");
     if (!fast)
         dlb_advise(f, "without avx2 and fma expect a quarter of the speed of a current processor");
 }
@@ -203,6 +214,7 @@ const dlb_check dlb_machine_checks[] = {
     {"Machine", "processor", check_processor},
     {"Machine", "caches", check_caches},
     {"Machine", "instruction sets", check_instruction_sets},
+    {"Machine", "kernels", check_kernels},
     {"Machine", "virtualisation", check_virtualisation},
     {"Machine", "kernel", check_kernel},
     {"Machine", "governor", check_governor},

@@ -49,7 +49,9 @@ static void check_blas(const dlb_host *h, dlb_finding *f)
         dlb_found(f, DLB_VERDICT_OK, "%s for %s (%s)", h->blas.name, h->blas.core, h->blas.path);
         return;
     }
-    dlb_found(f, DLB_VERDICT_MISSING, "no BLAS could be loaded: kernels = ref only");
+    dlb_found(f, DLB_VERDICT_MISSING,
+              "no BLAS could be loaded: kernels = blas cannot be had, and what simd does not "
+              "do is left to ref");
     dlb_advise(f, "install libopenblas0-serial");
 }
 

@@ -10,6 +10,7 @@
 
 #include "blas/blas.h"
 #include "dlk/gemm.h"
+#include "dlk/sum.h"
 #include "loops.h"
 #include "shapes.h"
 

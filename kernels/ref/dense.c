@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "dlk/sum.h"
 #include "loops.h"
 #include "ref/dot.h"
 #include "ref/ref.h"

@@ -25,6 +25,12 @@ static void draw(const dlk_rng_key *key, size_t block, int32_t words[DECISIONS_A
     }
 }
 
+/* Decisions keep from this 16-bit word on. */
+static int32_t threshold_of(const dlk_dropout *s)
+{
+    return (int32_t)ceil((double)s->rate * 65536.0);
+}
+
 /* Elements [first, first + count), first a multiple of 8, count at most ELEMENTS_AT_A_TIME. */
 static void drop_elements(const dropout_job *job, size_t first, size_t count)
 {
@@ -98,8 +104,7 @@ static void drop_image(void *arg, int image, int thread)
 static void drop(dlk_team *team, const dlk_dropout *s, const dlk_rng_key *key, const float *in,
                  float *out)
 {
-    int32_t threshold = (int32_t)ceil((double)s->rate * 65536.0);
-    dropout_job job = {s, key, in, out, threshold, 1.0F / (1.0F - s->rate)};
+    dropout_job job = {s, key, in, out, threshold_of(s), 1.0F / (1.0F - s->rate)};
     if (s->planes)
         dlk_parallel(team, s->n, drop_image, &job);
     else
@@ -116,4 +121,16 @@ void dlk_ref_dropout_backward(dlk_team *team, const dlk_dropout *s, const dlk_rn
                               const float *dy, float *dx)
 {
     drop(team, s, key, dy, dx);
+}
+
+void dlk_ref_dropout_keep(const dlk_dropout *s, const dlk_rng_key *key, size_t first, size_t count,
+                          uint8_t *keep)
+{
+    int32_t words[DECISIONS_A_BLOCK], threshold = threshold_of(s);
+    for (size_t i = 0; i < count; i++) {
+        size_t decision = first + i;
+        if (i == 0 || decision % DECISIONS_A_BLOCK == 0)
+            draw(key, decision / DECISIONS_A_BLOCK, words);
+        keep[i] = words[decision % DECISIONS_A_BLOCK] >= threshold;
+    }
 }

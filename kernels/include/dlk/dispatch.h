@@ -1,6 +1,6 @@
 /*
  * The table of kernels: every operation always has an entry. It is filled from `ref`, then
- * overridden by the faster family chosen, operation by operation.
+ * overridden by the faster families up to the one chosen, operation by operation.
  */
 #ifndef DLK_DISPATCH_H
 #define DLK_DISPATCH_H
@@ -13,6 +13,7 @@
 #include "dlk/pool.h"
 #include "dlk/relu.h"
 #include "dlk/softmax_xent.h"
+#include "dlk/stage.h"
 
 /* Every operation of the table once: X(member, member's type). */
 #define DLK_OPERATIONS(X)                                                                          \
@@ -28,15 +29,28 @@
     X(dense_backward_weights, dlk_dense_backward_weights_fn)                                       \
     X(dropout_forward, dlk_dropout_forward_fn)                                                     \
     X(dropout_backward, dlk_dropout_backward_fn)                                                   \
+    X(dropout_keep, dlk_dropout_keep_fn)                                                           \
     X(softmax_xent, dlk_softmax_xent_fn)                                                           \
     X(sgd, dlk_sgd_fn)                                                                             \
     X(adam, dlk_adam_fn)                                                                           \
     X(adagrad, dlk_adagrad_fn)
 
+typedef enum dlk_operation {
+#define DLK_ENUMERATE(name, type) DLK_OP_##name,
+    DLK_OPERATIONS(DLK_ENUMERATE)
+#undef DLK_ENUMERATE
+        DLK_OP_COUNT,
+} dlk_operation;
+
 /* SSE is the baseline of x86-64; on other CPUs it stands for theirs. */
 typedef enum dlk_isa { DLK_ISA_AUTO, DLK_ISA_SSE, DLK_ISA_AVX2, DLK_ISA_AVX512 } dlk_isa;
 
-typedef enum dlk_family { DLK_FAMILY_AUTO, DLK_FAMILY_REF, DLK_FAMILY_BLAS } dlk_family;
+typedef enum dlk_family {
+    DLK_FAMILY_AUTO,
+    DLK_FAMILY_REF,
+    DLK_FAMILY_BLAS,
+    DLK_FAMILY_SIMD
+} dlk_family;
 
 typedef struct dlk_kernels {
     dlk_family family;  /* never AUTO */
@@ -45,6 +59,10 @@ typedef struct dlk_kernels {
 #define DLK_MEMBER(name, type) type *name;
     DLK_OPERATIONS(DLK_MEMBER)
 #undef DLK_MEMBER
+    dlk_family origin[DLK_OP_COUNT]; /* of each entry */
+    /* Kernels of stages, best first, each list ended by NULL; NULL for a family that has none. */
+    const dlk_stage_forward *const *stage_forward;
+    const dlk_stage_backward *const *stage_backward;
 } dlk_kernels;
 
 /*

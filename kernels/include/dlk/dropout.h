@@ -27,4 +27,11 @@ typedef void dlk_dropout_forward_fn(dlk_team *team, const dlk_dropout *s, const 
 typedef void dlk_dropout_backward_fn(dlk_team *team, const dlk_dropout *s, const dlk_rng_key *key,
                                      const float *dy, float *dx);
 
+/*
+ * keep[i] = 1 where decision first + i keeps, else 0; only the rate of *s counts. On the calling
+ * thread.
+ */
+typedef void dlk_dropout_keep_fn(const dlk_dropout *s, const dlk_rng_key *key, size_t first,
+                                 size_t count, uint8_t *keep);
+
 #endif

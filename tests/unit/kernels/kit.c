@@ -29,6 +29,28 @@ dlk_kernels kit_kernels(dlk_family family)
     return kernels;
 }
 
+/* The table that kit_for_every_table is checking, for messages. */
+static char table_name[32] = "";
+
+static void check_table(kit_check_fn *check, dlk_family family, dlk_isa isa)
+{
+    dlk_kernels kernels;
+    dlb_error err;
+    cr_assert(dlk_kernels_select(&kernels, family, isa, &err) == 0, "%s", err.message);
+    snprintf(table_name, sizeof table_name, "%s with %s: ", dlk_family_name(family),
+             dlk_isa_name(kernels.isa));
+    check(&kernels);
+    table_name[0] = '\0';
+}
+
+void kit_for_every_table(kit_check_fn *check)
+{
+    check_table(check, DLK_FAMILY_REF, DLK_ISA_AUTO);
+    check_table(check, DLK_FAMILY_BLAS, DLK_ISA_AUTO);
+    for (dlk_isa isa = DLK_ISA_SSE; isa <= dlk_isa_best(); isa++)
+        check_table(check, DLK_FAMILY_SIMD, isa);
+}
+
 static void *serve(void *arg)
 {
     const server *s = arg;
@@ -92,6 +114,13 @@ float *kit_integers(size_t count, uint32_t seed)
     return numbers;
 }
 
+void kit_thin_out(size_t count, float *numbers, int percent, uint32_t seed)
+{
+    for (size_t i = 0; i < count; i++)
+        if (kit_pick(seed, (uint32_t)i, 0, 99) >= percent)
+            numbers[i] = 0.0F;
+}
+
 float *kit_zeros(size_t count)
 {
     return dlb_alloc(count, sizeof(float));
@@ -127,8 +156,8 @@ void kit_expect_equal(size_t count, const float *got, const float *want, const c
                       uint32_t seed)
 {
     for (size_t i = 0; i < count; i++)
-        cr_assert(got[i] == want[i], "%s, seed %u: element %zu of %zu is %g instead of %g", what,
-                  seed, i, count, (double)got[i], (double)want[i]);
+        cr_assert(got[i] == want[i], "%s%s, seed %u: element %zu of %zu is %g instead of %g",
+                  table_name, what, seed, i, count, (double)got[i], (double)want[i]);
 }
 
 void kit_expect_close(size_t count, const float *got, const float *want, double tolerance,
@@ -139,8 +168,8 @@ void kit_expect_close(size_t count, const float *got, const float *want, double 
         largest = fmax(largest, fabs((double)want[i]));
     for (size_t i = 0; i < count; i++)
         cr_assert(fabs((double)got[i] - (double)want[i]) <= tolerance * largest,
-                  "%s, seed %u: element %zu of %zu is %g instead of %g", what, seed, i, count,
-                  (double)got[i], (double)want[i]);
+                  "%s%s, seed %u: element %zu of %zu is %g instead of %g", table_name, what, seed,
+                  i, count, (double)got[i], (double)want[i]);
 }
 
 static double central_difference(float *at, float step, kit_value_fn *value, void *context)

@@ -11,6 +11,13 @@
 dlk_kernels kit_kernels(dlk_family family);
 
 /*
+ * Call check with every table there is: ref, blas, and simd with each instruction set of this
+ * machine. What fails meanwhile is reported with the table's name.
+ */
+typedef void kit_check_fn(const dlk_kernels *k);
+void kit_for_every_table(kit_check_fn *check);
+
+/*
  * A team of `size` threads, the caller being its leader, with exactly `scratch_floats` floats of
  * scratch each. kit_team_stop fails the test if a kernel wrote beyond its scratch.
  */
@@ -23,6 +30,9 @@ void kit_team_stop(kit_team *k);
 float *kit_uniform(size_t count, uint32_t seed);  /* in [-1, 1) */
 float *kit_integers(size_t count, uint32_t seed); /* -4 … 4: sums of products are exact */
 float *kit_zeros(size_t count);
+
+/* Set all but about `percent` of the numbers to zero; which ones depends on `seed`. */
+void kit_thin_out(size_t count, float *numbers, int percent, uint32_t seed);
 
 /* The number of elements of an array with these dimensions. */
 size_t kit_size(int a, int b, int c, int d);

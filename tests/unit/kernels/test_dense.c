@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <math.h>
 
 #include "kit.h"
 
@@ -10,10 +11,10 @@ typedef struct dense {
     kit_team *team;
 } dense;
 
-static dense dense_make(dlk_dense s, dlk_family family, float *numbers(size_t, uint32_t),
+static dense dense_make(dlk_dense s, const dlk_kernels *k, float *numbers(size_t, uint32_t),
                         uint32_t seed)
 {
-    dense d = {.s = s, .kernels = kit_kernels(family)};
+    dense d = {.s = s, .kernels = *k};
     d.in = kit_size(1, 1, s.n, s.in);
     d.weights = kit_size(1, 1, s.in, s.out);
     d.out = kit_size(1, 1, s.n, s.out);
@@ -52,9 +53,9 @@ static double dense_value(void *context)
     return kit_dot(d->out, d->y, d->dy);
 }
 
-static void expect_gradients(dlk_family family)
+static void gradients_are_those_of_central_differences(const dlk_kernels *k)
 {
-    dense d = dense_make((dlk_dense){.n = 4, .in = 11, .out = 7}, family, kit_uniform, 40);
+    dense d = dense_make((dlk_dense){.n = 4, .in = 11, .out = 7}, k, kit_uniform, 40);
     dense_run(&d);
     kit_expect_gradient(d.in, d.x, d.dx, 0.5F, 1e-5, dense_value, &d, "dx");
     kit_expect_gradient(d.weights, d.w, d.dw, 0.5F, 1e-5, dense_value, &d, "dweights");
@@ -62,67 +63,173 @@ static void expect_gradients(dlk_family family)
     dense_free(&d);
 }
 
-Test(dense, ref_gradients_are_those_of_central_differences)
+Test(dense, gradients_are_those_of_central_differences)
 {
-    expect_gradients(DLK_FAMILY_REF);
+    kit_for_every_table(gradients_are_those_of_central_differences);
 }
 
-Test(dense, blas_gradients_are_those_of_central_differences)
+/* x and dy with about `percent` of their elements not zero. */
+static void dense_thin_out(dense *d, int percent, uint32_t seed)
 {
-    expect_gradients(DLK_FAMILY_BLAS);
+    kit_thin_out(d->in, d->x, percent, seed + 5);
+    kit_thin_out(d->out, d->dy, percent, seed + 6);
 }
 
-static void expect_same_as_ref(dlk_dense s, uint32_t seed)
+static void expect_same_as_ref(dlk_dense s, const dlk_kernels *k, float *numbers(size_t, uint32_t),
+                               double tolerance, int percent, uint32_t seed)
 {
-    dense ref = dense_make(s, DLK_FAMILY_REF, kit_integers, seed);
-    dense blas = dense_make(s, DLK_FAMILY_BLAS, kit_integers, seed);
+    dlk_kernels reference = kit_kernels(DLK_FAMILY_REF);
+    dense ref = dense_make(s, &reference, numbers, seed);
+    dense fast = dense_make(s, k, numbers, seed);
+    dense_thin_out(&ref, percent, seed);
+    dense_thin_out(&fast, percent, seed);
     dense_run(&ref);
-    dense_run(&blas);
-    char what[64];
-    snprintf(what, sizeof what, "dense %d × %d → %d", s.n, s.in, s.out);
-    kit_expect_equal(ref.out, blas.y, ref.y, what, seed);
-    kit_expect_equal(ref.in, blas.dx, ref.dx, what, seed);
-    kit_expect_equal(ref.weights, blas.dw, ref.dw, what, seed);
-    kit_expect_equal((size_t)s.out, blas.dbias, ref.dbias, what, seed);
-    dense_free(&blas);
+    dense_run(&fast);
+    char what[80];
+    snprintf(what, sizeof what, "dense %d × %d → %d, %d %% not zero", s.n, s.in, s.out, percent);
+    kit_expect_close(ref.out, fast.y, ref.y, tolerance, what, seed);
+    kit_expect_close(ref.in, fast.dx, ref.dx, tolerance, what, seed);
+    kit_expect_close(ref.weights, fast.dw, ref.dw, tolerance, what, seed);
+    kit_expect_close((size_t)s.out, fast.dbias, ref.dbias, tolerance, what, seed);
+    dense_free(&fast);
     dense_free(&ref);
 }
 
-Test(dense, blas_computes_the_same_as_ref_for_random_shapes)
+/* Sums of integers are exact in any order. */
+static void every_table_computes_as_ref_for_random_shapes(const dlk_kernels *k)
 {
-    for (uint32_t seed = 200; seed < 240; seed++) {
-        dlk_dense s = {.n = kit_pick(seed, 0, 1, 40),
-                       .in = kit_pick(seed, 1, 1, 130),
-                       .out = kit_pick(seed, 2, 1, 70)};
-        expect_same_as_ref(s, seed);
+    for (uint32_t seed = 200; seed < 250; seed++) {
+        dlk_dense s = {.n = kit_pick(seed, 0, 1, 140),
+                       .in = kit_pick(seed, 1, 1, 300),
+                       .out = kit_pick(seed, 2, 1, seed % 2 ? 20 : 150)};
+        expect_same_as_ref(s, k, kit_integers, 0, kit_pick(seed, 3, 0, 100), seed);
     }
+}
+
+Test(dense, every_table_computes_as_ref_for_random_shapes)
+{
+    kit_for_every_table(every_table_computes_as_ref_for_random_shapes);
 }
 
 /* More than one tile of images, of outputs, and slices of the inputs. */
-Test(dense, blas_computes_the_same_as_ref_where_it_cuts_the_product)
+static void every_table_computes_as_ref_where_it_cuts_the_product(const dlk_kernels *k)
 {
-    expect_same_as_ref((dlk_dense){.n = 9, .in = 9216, .out = 128}, 1);
-    expect_same_as_ref((dlk_dense){.n = 131, .in = 1030, .out = 30}, 2);
-    expect_same_as_ref((dlk_dense){.n = 5, .in = 1500, .out = 300}, 3);
-    expect_same_as_ref((dlk_dense){.n = 130, .in = 600, .out = 131}, 4);
+    int percent[] = {0, 20, 50, 100};
+    for (int i = 0; i < 4; i++) {
+        int p = percent[i];
+        expect_same_as_ref((dlk_dense){.n = 9, .in = 9216, .out = 128}, k, kit_integers, 0, p, 1);
+        expect_same_as_ref((dlk_dense){.n = 131, .in = 1030, .out = 30}, k, kit_integers, 0, p, 2);
+        expect_same_as_ref((dlk_dense){.n = 5, .in = 1500, .out = 300}, k, kit_integers, 0, p, 3);
+        expect_same_as_ref((dlk_dense){.n = 130, .in = 600, .out = 131}, k, kit_integers, 0, p, 4);
+    }
+}
+
+Test(dense, every_table_computes_as_ref_where_it_cuts_the_product)
+{
+    kit_for_every_table(every_table_computes_as_ref_where_it_cuts_the_product);
+}
+
+/* Real numbers: sums of thousands differ by their order, up to 5e-6 of the largest. */
+static void every_table_agrees_with_ref_within_its_bound(const dlk_kernels *k)
+{
+    for (int percent = 20; percent <= 100; percent += 40) {
+        dlk_dense s = {.n = 16, .in = 9216, .out = 128};
+        expect_same_as_ref(s, k, kit_uniform, 5e-6, percent, 7);
+    }
+}
+
+Test(dense, every_table_agrees_with_ref_within_its_bound)
+{
+    kit_for_every_table(every_table_agrees_with_ref_within_its_bound);
+}
+
+/* Number `at` of `numbers` is a NaN while the layer runs. */
+static void dense_run_poisoned(dense *d, float *numbers, int at)
+{
+    float before = numbers[at];
+    numbers[at] = NAN;
+    dense_run(d);
+    numbers[at] = before;
+}
+
+static void expect_all_nan(const float *numbers, int count, int stride, const char *what)
+{
+    for (int i = 0; i < count; i++)
+        cr_assert(isnan(numbers[i * stride]), "%s: element %d is a number", what, i);
+}
+
+static bool any_nan(const float *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (isnan(numbers[i]))
+            return true;
+    return false;
+}
+
+/* A zero may swallow the NaN that it is multiplied by; anything else may not. */
+static void a_nan_reaches_all_that_depends_on_it(const dlk_kernels *k)
+{
+    dlk_dense s = {.n = 11, .in = 150, .out = 37};
+    for (int percent = 10; percent <= 100; percent += 90)
+        for (uint32_t seed = 0; seed < 20; seed++) {
+            dense d = dense_make(s, k, kit_uniform, 60);
+            dense_thin_out(&d, percent, seed);
+            int image = kit_pick(seed, 0, 0, s.n - 1), i = kit_pick(seed, 1, 0, s.in - 1);
+            int j = kit_pick(seed, 2, 0, s.out - 1);
+            d.dy[image * s.out + 3] = 1.0F;
+            dense_run_poisoned(&d, d.x, image * s.in + i);
+            expect_all_nan(d.y + image * s.out, s.out, 1, "y");
+            cr_assert(any_nan(d.dw, d.weights) && !any_nan(d.dx, d.in));
+            dense_run_poisoned(&d, d.dy, image * s.out + j);
+            expect_all_nan(d.dx + image * s.in, s.in, 1, "dx");
+            cr_assert(any_nan(d.dw, d.weights) && isnan(d.dbias[j]) && !any_nan(d.y, d.out));
+            d.x[image * s.in + i] = d.dy[image * s.out + j] = 1.0F;
+            dense_run_poisoned(&d, d.w, i * s.out + j);
+            cr_assert(isnan(d.y[image * s.out + j]) && isnan(d.dx[image * s.in + i]));
+            dense_free(&d);
+        }
+}
+
+Test(dense, a_nan_reaches_all_that_depends_on_it)
+{
+    kit_for_every_table(a_nan_reaches_all_that_depends_on_it);
+}
+
+/* Unless a thread flushes them, denormals count. */
+static void denormals_are_not_zeros(const dlk_kernels *k)
+{
+    dlk_dense s = {.n = 3, .in = 70, .out = 5};
+    dense d = dense_make(s, k, kit_uniform, 70);
+    memset(d.bias, 0, (size_t)s.out * sizeof *d.bias);
+    for (size_t i = 0; i < d.in; i++)
+        d.x[i] = ldexpf(1.0F, -140);
+    for (size_t i = 0; i < d.weights; i++)
+        d.w[i] = ldexpf(1.0F, 100);
+    dense_run(&d);
+    for (size_t i = 0; i < d.out; i++)
+        cr_assert(d.y[i] == ldexpf(70.0F, -40), "y is %g", (double)d.y[i]);
+    dense_free(&d);
+}
+
+Test(dense, denormals_are_not_zeros)
+{
+    kit_for_every_table(denormals_are_not_zeros);
 }
 
 /* The scratch of a team is planned for the full batch, and a last batch may be any smaller one. */
+static void a_smaller_batch_needs_no_more_scratch(const dlk_kernels *k)
+{
+    dense d = dense_make((dlk_dense){.n = 600, .in = 3000, .out = 130}, k, kit_integers, 80);
+    memset(d.x, 0, d.in * sizeof *d.x);
+    for (int n = 600; n > 0; n -= 88) {
+        d.s.n = n;
+        dense_run(&d);
+        kit_expect_equal((size_t)d.s.out, d.y + (n - 1) * d.s.out, d.bias, "y", (uint32_t)n);
+    }
+    dense_free(&d);
+}
+
 Test(dense, a_smaller_batch_needs_no_more_scratch)
 {
-    dlk_kernels blas = kit_kernels(DLK_FAMILY_BLAS);
-    dlk_dense s = {.n = 600, .in = 12000, .out = 130};
-    float *x = kit_zeros(kit_size(1, 1, s.n, s.in)), *w = kit_zeros(kit_size(1, 1, s.in, s.out));
-    float *bias = kit_uniform((size_t)s.out, 1), *y = kit_zeros(kit_size(1, 1, s.n, s.out));
-    kit_team *team = kit_team_start(1, dlk_dense_scratch(&s));
-    for (int n = 600; n > 0; n -= 88) {
-        s.n = n;
-        blas.dense_forward(kit_team_of(team), &s, x, w, bias, y);
-        kit_expect_equal((size_t)s.out, y + (n - 1) * s.out, bias, "y", (uint32_t)n);
-    }
-    kit_team_stop(team);
-    free(y);
-    free(bias);
-    free(w);
-    free(x);
+    kit_for_every_table(a_smaller_batch_needs_no_more_scratch);
 }

@@ -11,15 +11,31 @@ static void expect_full(const dlk_kernels *k)
 #undef EXPECT_ENTRY
 }
 
-Test(dispatch, auto_takes_blas_with_the_best_instruction_set)
+Test(dispatch, auto_takes_simd_with_the_best_instruction_set)
 {
     dlk_kernels k;
     dlb_error err = {.code = 77};
     cr_assert(dlk_kernels_select(&k, DLK_FAMILY_AUTO, DLK_ISA_AUTO, &err) == 0);
-    cr_assert(k.family == DLK_FAMILY_BLAS && k.isa == dlk_isa_best());
-    cr_assert(strncmp(k.detail, "OpenBLAS ", 9) == 0, "%s", k.detail);
+    cr_assert(k.family == DLK_FAMILY_SIMD && k.isa == dlk_isa_best());
+    cr_assert(strncmp(k.detail, "vectors of ", 11) == 0, "%s", k.detail);
     cr_assert(err.code == 77, "an error is left untouched on success");
     expect_full(&k);
+}
+
+Test(dispatch, what_a_family_does_not_do_is_left_to_the_next)
+{
+    dlk_kernels simd, blas, ref;
+    dlb_error err;
+    cr_assert(dlk_kernels_select(&simd, DLK_FAMILY_SIMD, DLK_ISA_AUTO, &err) == 0);
+    cr_assert(dlk_kernels_select(&blas, DLK_FAMILY_BLAS, DLK_ISA_AUTO, &err) == 0);
+    cr_assert(dlk_kernels_select(&ref, DLK_FAMILY_REF, DLK_ISA_AUTO, &err) == 0);
+    cr_assert_eq(simd.origin[DLK_OP_adam], DLK_FAMILY_SIMD);
+    cr_assert_eq(simd.origin[DLK_OP_conv2d_backward_data], DLK_FAMILY_BLAS);
+    cr_assert_eq(simd.conv2d_backward_data, blas.conv2d_backward_data);
+    cr_assert_eq(blas.origin[DLK_OP_adam], DLK_FAMILY_REF);
+    cr_assert_eq(blas.adam, ref.adam);
+    cr_assert_null(blas.stage_forward);
+    cr_assert_not_null(simd.stage_forward[0]);
 }
 
 Test(dispatch, ref_is_compiled_for_the_baseline)

@@ -151,12 +151,12 @@ static void run_with(const bench *inputs, operation_fn *run, int size, float *re
     kit_team_stop(team);
 }
 
-static void expect_identical(dlk_family family)
+static void expect_identical(const dlk_kernels *k)
 {
     size_t bytes = 3 * (size_t)BUFFER * sizeof(float);
     float *a = kit_uniform(BUFFER, 1), *b = kit_uniform(BUFFER, 2), *c = kit_uniform(BUFFER, 3);
     float *alone = kit_zeros(3 * (size_t)BUFFER), *together = kit_zeros(3 * (size_t)BUFFER);
-    bench inputs = {.k = kit_kernels(family), .a = a, .b = b, .c = c, .bytes = calloc(BUFFER, 1)};
+    bench inputs = {.k = *k, .a = a, .b = b, .c = c, .bytes = calloc(BUFFER, 1)};
     int sizes[] = {2, 3, 5};
     for (size_t op = 0; op < sizeof operations / sizeof *operations; op++) {
         run_with(&inputs, operations[op].run, 1, alone);
@@ -174,12 +174,7 @@ static void expect_identical(dlk_family family)
     free(a);
 }
 
-Test(identical, ref_for_every_size_of_the_team)
+Test(identical, every_table_for_every_size_of_the_team)
 {
-    expect_identical(DLK_FAMILY_REF);
-}
-
-Test(identical, blas_for_every_size_of_the_team)
-{
-    expect_identical(DLK_FAMILY_BLAS);
+    kit_for_every_table(expect_identical);
 }

@@ -12,9 +12,9 @@ typedef struct pool {
     kit_team *team;
 } pool;
 
-static pool pool_make(dlk_pool s, uint32_t seed)
+static pool pool_make(const dlk_kernels *k, dlk_pool s, uint32_t seed)
 {
-    pool p = {.s = s, .kernels = kit_kernels(DLK_FAMILY_AUTO), .team = kit_team_start(1, 0)};
+    pool p = {.s = s, .kernels = *k, .team = kit_team_start(1, 0)};
     p.in = kit_size(s.n, s.h, s.w, s.c);
     p.out = kit_size(s.n, dlk_pool_oh(&s), dlk_pool_ow(&s), s.c);
     p.x = kit_uniform(p.in, seed);
@@ -60,7 +60,7 @@ static float largest_of_window(const pool *p, int image, int oy, int ox, int c)
     return largest;
 }
 
-Test(pool, every_output_is_the_largest_of_its_window)
+static void every_output_is_the_largest_of_its_window(const dlk_kernels *k)
 {
     for (uint32_t seed = 300; seed < 340; seed++) {
         dlk_pool s = {.n = kit_pick(seed, 0, 1, 3),
@@ -69,7 +69,7 @@ Test(pool, every_output_is_the_largest_of_its_window)
                       .stride = kit_pick(seed, 3, 1, 4)};
         s.h = kit_pick(seed, 4, s.size, 11);
         s.w = kit_pick(seed, 5, s.size, 11);
-        pool p = pool_make(s, seed);
+        pool p = pool_make(k, s, seed);
         pool_run(&p);
         const float *y = p.y;
         for (int image = 0; image < s.n; image++)
@@ -81,10 +81,15 @@ Test(pool, every_output_is_the_largest_of_its_window)
     }
 }
 
-/* Overlapping windows, and edges that no window reaches. */
-Test(pool, gradients_are_those_of_central_differences)
+Test(pool, every_output_is_the_largest_of_its_window)
 {
-    pool p = pool_make((dlk_pool){.n = 2, .h = 8, .w = 6, .c = 3, .size = 3, .stride = 2}, 350);
+    kit_for_every_table(every_output_is_the_largest_of_its_window);
+}
+
+/* Overlapping windows, and edges that no window reaches. */
+static void gradients_are_those_of_central_differences(const dlk_kernels *k)
+{
+    pool p = pool_make(k, (dlk_pool){.n = 2, .h = 8, .w = 6, .c = 3, .size = 3, .stride = 2}, 350);
     /* Values a step of 0.01 cannot reorder. */
     for (size_t i = 0; i < p.in; i++)
         p.x[i] = (float)((i * 37) % p.in) * 0.05F;
@@ -93,9 +98,14 @@ Test(pool, gradients_are_those_of_central_differences)
     pool_free(&p);
 }
 
-static pool one_window(float a, float b, float c, float d)
+Test(pool, gradients_are_those_of_central_differences)
 {
-    pool p = pool_make((dlk_pool){.n = 1, .h = 2, .w = 2, .c = 1, .size = 2, .stride = 2}, 1);
+    kit_for_every_table(gradients_are_those_of_central_differences);
+}
+
+static pool one_window(const dlk_kernels *k, float a, float b, float c, float d)
+{
+    pool p = pool_make(k, (dlk_pool){.n = 1, .h = 2, .w = 2, .c = 1, .size = 2, .stride = 2}, 1);
     float x[] = {a, b, c, d};
     memcpy(p.x, x, sizeof x);
     p.dy[0] = 5;
@@ -103,36 +113,56 @@ static pool one_window(float a, float b, float c, float d)
     return p;
 }
 
-Test(pool, the_first_of_equals_wins)
+static void the_first_of_equals_wins(const dlk_kernels *k)
 {
-    pool p = one_window(1, 3, 3, 3);
+    pool p = one_window(k, 1, 3, 3, 3);
     float want[] = {0, 5, 0, 0};
     cr_assert(p.y[0] == 3 && p.winner[0] == 1);
     kit_expect_equal(4, p.dx, want, "dx", 0);
     pool_free(&p);
 }
 
-Test(pool, a_nan_is_not_lost)
+Test(pool, the_first_of_equals_wins)
+{
+    kit_for_every_table(the_first_of_equals_wins);
+}
+
+static void a_nan_is_not_lost(const dlk_kernels *k)
 {
     for (int at = 0; at < 4; at++) {
         float x[] = {7, 9, 8, INFINITY};
         x[at] = NAN;
-        pool p = one_window(x[0], x[1], x[2], x[3]);
+        pool p = one_window(k, x[0], x[1], x[2], x[3]);
         cr_assert(isnan(p.y[0]) && p.winner[0] == at, "NaN at %d", at);
         pool_free(&p);
     }
 }
 
+Test(pool, a_nan_is_not_lost)
+{
+    kit_for_every_table(a_nan_is_not_lost);
+}
+
+static void the_first_nan_wins(const dlk_kernels *k)
+{
+    pool p = one_window(k, 1, NAN, 2, NAN);
+    cr_assert(isnan(p.y[0]) && p.winner[0] == 1);
+    pool_free(&p);
+}
+
 Test(pool, the_first_nan_wins)
 {
-    pool p = one_window(1, NAN, 2, NAN);
-    cr_assert(isnan(p.y[0]) && p.winner[0] == 1);
+    kit_for_every_table(the_first_nan_wins);
+}
+
+static void windows_of_minus_infinity_have_a_winner(const dlk_kernels *k)
+{
+    pool p = one_window(k, -INFINITY, -INFINITY, -INFINITY, -INFINITY);
+    cr_assert(p.y[0] == -INFINITY && p.winner[0] == 0);
     pool_free(&p);
 }
 
 Test(pool, windows_of_minus_infinity_have_a_winner)
 {
-    pool p = one_window(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
-    cr_assert(p.y[0] == -INFINITY && p.winner[0] == 0);
-    pool_free(&p);
+    kit_for_every_table(windows_of_minus_infinity_have_a_winner);
 }

@@ -1,6 +1,8 @@
-#include "loops.h"
+#include "dlk/sum.h"
 
 #include <string.h>
+
+#include "loops.h"
 
 /* Short enough that the sum stays in the first-level cache while the rows pass by. */
 enum { SUM_PIECE = 1024 };

@@ -1,0 +1,324 @@
+/*
+ * The dense layer as products of a matrix with many zeros and blocks of a dense one (product.h).
+ *
+ *     forward   y[n][out] = x · weights           S = x: zeros of ReLU, pool and dropout
+ *     data      dx[n][in] = dy · weightsᵀ         S = dy: zeros of ReLU and dropout
+ *     weights   dweightsᵀ[out][in] = dyᵀ · x      S = dyᵀ
+ *
+ * The scratch of a thread holds a block of D and a tile of C; behind them, the leader's holds what
+ * all threads share: forward's sums, one for each slice of the inputs, or what is found in dy.
+ */
+#include <string.h>
+
+#include "loops.h"
+#include "shapes.h"
+#include "simd/matrix.h"
+#include "simd/product.h"
+#include "simd/simd.h"
+
+/* A task has TASK_WORK multiply-adds if it can, and LEAST_TILE to TILE rows of S. */
+enum {
+    TILE = DLK_DENSE_TILE,
+    LEAST_TILE = DLK_DENSE_LEAST_TILE,
+    TASK_WORK = 256 * 1024,
+    ENOUGH_TASKS = 16
+};
+
+_Static_assert(DEPTH *BLOCK_COLUMNS <= DLK_DENSE_BLOCK, "room for a block");
+_Static_assert(TILE *BLOCK_COLUMNS <= DLK_DENSE_BLOCK_SUMS, "room for a tile of C");
+_Static_assert(sizeof(factors) <= DLK_DENSE_FACTORS * sizeof(float), "room for what is found in S");
+
+typedef struct dense_job {
+    dlk_team *team;
+    const dlk_dense *s;
+    const float *x, *weights, *bias;
+    float *out;     /* y, dx or dweights */
+    float *sums;    /* forward: [slice][n][stride] */
+    factors *found; /* backward: [tile of rows of S][piece of its depth] */
+    size_t stride;
+    int slices, tile; /* of the inputs; rows of S a task */
+} dense_job;
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int pieces(int count, int piece)
+{
+    return dlk_pieces((size_t)count, (size_t)piece);
+}
+
+static float *block_of(const dense_job *job, int thread)
+{
+    return dlk_scratch(job->team, thread);
+}
+
+static float *sums_of(const dense_job *job, int thread)
+{
+    return dlk_scratch(job->team, thread) + DLK_DENSE_BLOCK;
+}
+
+static float *shared_of(dlk_team *team)
+{
+    return dlk_scratch(team, 0) + DLK_DENSE_BLOCK + DLK_DENSE_BLOCK_SUMS;
+}
+
+/*
+ * Rows of S of a task. Without cutting them there are `cuts` tasks, and a row takes `work`
+ * multiply-adds in each.
+ */
+static int rows_a_task(int rows, int cuts, long long work)
+{
+    int tiles = pieces(ENOUGH_TASKS, cuts);
+    long long least = (rows + tiles - 1) / tiles;
+    if (least < TASK_WORK / work)
+        least = TASK_WORK / work;
+    if (least < LEAST_TILE)
+        least = LEAST_TILE;
+    return least < TILE ? (int)least : TILE;
+}
+
+/* Whether rows can be used where they are: whole vectors, none across two cache lines. */
+static bool is_packed(const float *from, size_t stride, int columns)
+{
+    return stride == (size_t)block_vectors(columns) * V && (uintptr_t)from % sizeof(vec) == 0;
+}
+
+/* The first `count` elements, zeros behind them. `more`: all V may be read. */
+DLK_INLINE vec load_rest(const float *from, int count, bool more)
+{
+    ivec lane;
+    for (int i = 0; i < V; i++)
+        lane[i] = i;
+    return more ? choose(lane < count, load(from), (vec){0}) : load_some(from, count);
+}
+
+/* Columns [0, columns) of `depth` rows, zeros behind them. Behind a row there is another. */
+static block pack(const float *from, size_t stride, int depth, int columns, float *rows)
+{
+    int vectors = block_vectors(columns), rest = columns % V, whole = columns - rest;
+    if (is_packed(from, stride, columns))
+        return (block){depth, vectors, from};
+    float *to = rows;
+    for (int k = 1; k <= depth; k++, from += stride, to += vectors * V) {
+        bool more = k < depth && stride >= (size_t)(V - rest);
+        for (int c = 0; c < whole; c += V)
+            store(to + c, load(from + c));
+        for (int c = whole; c < vectors * V; c += V)
+            store(to + c, c < columns ? load_rest(from + c, rest, more) : (vec){0});
+    }
+    return (block){depth, vectors, rows};
+}
+
+/* The same of a matrix that is stored as its transpose [columns][depth]. */
+static block pack_transposed(const float *from, size_t stride, int depth, int columns, float *rows)
+{
+    block d = {depth, block_vectors(columns), rows};
+    size_t width = (size_t)d.vectors * V;
+    transpose_matrix(columns, depth, from, stride, rows, width);
+    for (int k = 0; k < depth; k++)
+        memset(rows + (size_t)k * width + columns, 0, (width - (size_t)columns) * sizeof *rows);
+    return d;
+}
+
+/* ---- Forward ---- */
+
+/* Floats from one row of the sums to the next: whole blocks, or one as wide as it must be. */
+static size_t padded(int out)
+{
+    if (out <= BLOCK_COLUMNS)
+        return (size_t)block_vectors(out) * V;
+    return (size_t)pieces(out, BLOCK_COLUMNS) * BLOCK_COLUMNS;
+}
+
+/* Inputs whose zeros are found at a time. */
+enum { AT_A_TIME = 8 * DEPTH };
+
+_Static_assert(AT_A_TIME / DEPTH * DLK_DENSE_FACTORS <= DLK_DENSE_BLOCK_SUMS, "room for them");
+
+/* Slices are cut at whole blocks. */
+static dlk_range slice_of(const dlk_dense *s, int slices, int slice)
+{
+    long long blocks = pieces(s->in, DEPTH);
+    int first = (int)(blocks * slice / slices), end = (int)(blocks * (slice + 1) / slices);
+    return (dlk_range){(size_t)first * DEPTH, (size_t)smaller(end * DEPTH, s->in)};
+}
+
+/* y = bias + the slices' sums, in order. */
+static void add_slices(const dense_job *job, int image)
+{
+    size_t out = (size_t)job->s->out, slice = (size_t)job->s->n * job->stride;
+    const float *sums = job->sums + (size_t)image * job->stride;
+    float *y = job->out + (size_t)image * out;
+    memcpy(y, job->bias, out * sizeof *y);
+    for (int i = 0; i < job->slices; i++)
+        dlk_add(out, sums + (size_t)i * slice, y);
+}
+
+static void add_slices_tile(void *arg, int tile, int thread)
+{
+    (void)thread;
+    const dense_job *job = arg;
+    dlk_range images = dlk_piece((size_t)job->s->n, V, tile);
+    for (size_t image = images.first; image < images.end; image++)
+        add_slices(job, (int)image);
+}
+
+/* Add the products of some inputs, at most AT_A_TIME, to a tile of the sums. */
+static void add_inputs(const dense_job *job, dlk_range images, dlk_range inputs, bool fresh,
+                       int thread, float *sums)
+{
+    const dlk_dense *s = job->s;
+    size_t in = (size_t)s->in, out = (size_t)s->out;
+    factors *found = (factors *)sums_of(job, thread);
+    DLK_SIMD(find_factors)
+    (job->x + images.first * in + inputs.first, in, (int)(images.end - images.first),
+     (int)(inputs.end - inputs.first), found);
+    for (int column = 0; column < s->out; column += BLOCK_COLUMNS)
+        for (size_t i = inputs.first; i < inputs.end; i += DEPTH) {
+            const factors *x = found + (i - inputs.first) / DEPTH;
+            block d = pack(job->weights + i * out + column, out, x->depth,
+                           smaller(BLOCK_COLUMNS, s->out - column), block_of(job, thread));
+            DLK_SIMD(add_product)(x, &d, fresh && i == inputs.first, sums + column, job->stride);
+        }
+}
+
+static void forward_task(void *arg, int task, int thread)
+{
+    const dense_job *job = arg;
+    const dlk_dense *s = job->s;
+    int slice = task % job->slices;
+    dlk_range images = dlk_piece((size_t)s->n, (size_t)job->tile, task / job->slices);
+    dlk_range inputs = slice_of(s, job->slices, slice);
+    float *sums = job->sums + ((size_t)slice * (size_t)s->n + images.first) * job->stride;
+    for (size_t i = inputs.first; i < inputs.end; i += AT_A_TIME) {
+        size_t end = i + AT_A_TIME < inputs.end ? i + AT_A_TIME : inputs.end;
+        add_inputs(job, images, (dlk_range){i, end}, i == inputs.first, thread, sums);
+    }
+    for (size_t image = images.first; job->slices == 1 && image < images.end; image++)
+        add_slices(job, (int)image);
+}
+
+void DLK_SIMD(dense_forward)(dlk_team *team, const dlk_dense *s, const float *x,
+                             const float *weights, const float *bias, float *y)
+{
+    dense_job job = {.team = team,
+                     .s = s,
+                     .x = x,
+                     .weights = weights,
+                     .bias = bias,
+                     .out = y,
+                     .sums = shared_of(team),
+                     .stride = padded(s->out),
+                     .slices = dlk_dense_slices(s)};
+    job.tile = rows_a_task(s->n, job.slices, (long long)s->in * s->out / job.slices + 1);
+    dlk_parallel(team, job.slices * pieces(s->n, job.tile), forward_task, &job);
+    if (job.slices > 1)
+        dlk_parallel(team, pieces(s->n, V), add_slices_tile, &job);
+}
+
+/* ---- Backward: data ---- */
+
+/* What backward needs to know of S, which is the same for all blocks of D. */
+static void find_all(dense_job *job, const float *s, int rows, int depth)
+{
+    factors *found = job->found;
+    for (int r = 0; r < rows; r += job->tile)
+        for (int k = 0; k < depth; k += DEPTH)
+            DLK_SIMD(find_factors)
+    (s + (size_t)r * (size_t)depth + k, (size_t)depth, smaller(job->tile, rows - r),
+     smaller(DEPTH, depth - k), found++);
+}
+
+/* Columns [first, first + columns) of dx of a tile of images, in `dx` or in a buffer. */
+static void data_block(const dense_job *job, int tile, int first, int columns, float *buffer,
+                       float *dx, size_t stride)
+{
+    const dlk_dense *s = job->s;
+    size_t out = (size_t)s->out;
+    const factors *found = job->found + tile * pieces(s->out, DEPTH);
+    for (int j = 0; j < s->out; j += DEPTH) {
+        block d = pack_transposed(job->weights + (size_t)first * out + j, out,
+                                  smaller(DEPTH, s->out - j), columns, buffer);
+        DLK_SIMD(add_product)(found++, &d, j == 0, dx, stride);
+    }
+}
+
+static void data_task(void *arg, int task, int thread)
+{
+    const dense_job *job = arg;
+    const dlk_dense *s = job->s;
+    int blocks = pieces(s->in, BLOCK_COLUMNS), first = task % blocks * BLOCK_COLUMNS;
+    int columns = smaller(BLOCK_COLUMNS, s->in - first);
+    dlk_range images = dlk_piece((size_t)s->n, (size_t)job->tile, task / blocks);
+    float *dx = job->out + images.first * (size_t)s->in + first;
+    float *buffer = block_of(job, thread), *sums = sums_of(job, thread);
+    if (columns == BLOCK_COLUMNS) {
+        data_block(job, task / blocks, first, columns, buffer, dx, (size_t)s->in);
+        return;
+    }
+    size_t width = (size_t)block_vectors(columns) * V;
+    data_block(job, task / blocks, first, columns, buffer, sums, width);
+    for (size_t i = images.first; i < images.end; i++, sums += width, dx += s->in)
+        memcpy(dx, sums, (size_t)columns * sizeof *dx);
+}
+
+void DLK_SIMD(dense_backward_data)(dlk_team *team, const dlk_dense *s, const float *dy,
+                                   const float *weights, float *dx)
+{
+    dense_job job = {
+        .team = team, .s = s, .weights = weights, .out = dx, .found = (factors *)shared_of(team)};
+    int blocks = pieces(s->in, BLOCK_COLUMNS);
+    job.tile = rows_a_task(s->n, blocks, (long long)s->out * smaller(BLOCK_COLUMNS, s->in));
+    find_all(&job, dy, s->n, s->out);
+    dlk_parallel(team, blocks * pieces(s->n, job.tile), data_task, &job);
+}
+
+/* ---- Backward: weights ---- */
+
+/* Rows [first, first + columns) of dweights, in a tile of its columns. */
+static void weights_block(const dense_job *job, int first, int columns, int tile, int thread)
+{
+    const dlk_dense *s = job->s;
+    size_t in = (size_t)s->in, out = (size_t)s->out;
+    size_t width = (size_t)block_vectors(columns) * V;
+    float *sums = sums_of(job, thread);
+    const factors *found = job->found + tile * pieces(s->n, DEPTH);
+    for (int image = 0; image < s->n; image += DEPTH) {
+        block d = pack(job->x + (size_t)image * in + first, in, smaller(DEPTH, s->n - image),
+                       columns, block_of(job, thread));
+        DLK_SIMD(add_product)(found++, &d, image == 0, sums, width);
+    }
+    transpose_matrix(smaller(job->tile, s->out - tile * job->tile), columns, sums, width,
+                     job->out + (size_t)first * out + tile * job->tile, out);
+}
+
+static void sum_images(const dlk_dense *s, const float *dy, float *dbias)
+{
+    size_t out = (size_t)s->out;
+    memcpy(dbias, dy, out * sizeof *dbias);
+    for (size_t image = 1; image < (size_t)s->n; image++)
+        dlk_add(out, dy + image * out, dbias);
+}
+
+static void weights_task(void *arg, int task, int thread)
+{
+    const dense_job *job = arg;
+    int in = job->s->in, blocks = pieces(in, BLOCK_COLUMNS), first = task % blocks * BLOCK_COLUMNS;
+    weights_block(job, first, smaller(BLOCK_COLUMNS, in - first), task / blocks, thread);
+}
+
+void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const float *x,
+                                      const float *dy, float *dweights, float *dbias)
+{
+    dense_job job = {
+        .team = team, .s = s, .x = x, .out = dweights, .found = (factors *)shared_of(team)};
+    int blocks = pieces(s->in, BLOCK_COLUMNS);
+    job.tile = rows_a_task(s->out, blocks, (long long)s->n * smaller(BLOCK_COLUMNS, s->in));
+    float *turned = (float *)(job.found + pieces(s->out, job.tile) * pieces(s->n, DEPTH));
+    transpose_matrix(s->n, s->out, dy, (size_t)s->out, turned, (size_t)s->n);
+    find_all(&job, turned, s->out, s->n);
+    sum_images(s, dy, dbias);
+    dlk_parallel(team, blocks * pieces(s->out, job.tile), weights_task, &job);
+}

@@ -1,0 +1,111 @@
+/*
+ * Vectors of floats, and the name of the instruction set that a file is being compiled for.
+ *
+ * Every file of simd/ but family.c is compiled once for each instruction set, with DLK_ISA (sse,
+ * avx2, avx512) and DLK_WIDTH (4, 8, 16 floats) defined. What it exports is named by
+ * DLK_SIMD(thing), which is dlk_avx512_thing and so on; everything else in it is static.
+ *
+ * The types are the compilers' vector extensions: +, -, * and comparisons work element by element,
+ * and a product added to something becomes a fused multiply-add where there is one.
+ */
+#ifndef DLK_SIMD_VEC_H
+#define DLK_SIMD_VEC_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define DLK_JOIN_NAMES(isa, name) dlk_##isa##_##name
+#define DLK_JOIN(isa, name)       DLK_JOIN_NAMES(isa, name)
+#define DLK_SIMD(name)            DLK_JOIN(DLK_ISA, name)
+
+enum { V = DLK_WIDTH };
+
+/* Registers for accumulators, with enough left over for operands. */
+enum { ACCUMULATORS = DLK_WIDTH == 16 ? 24 : 12 };
+
+typedef float vec __attribute__((vector_size(4 * DLK_WIDTH)));
+typedef int32_t ivec __attribute__((vector_size(4 * DLK_WIDTH))); /* masks: 0 or -1 */
+typedef float vec_at_float __attribute__((vector_size(4 * DLK_WIDTH), aligned(4), may_alias));
+
+#define DLK_INLINE static inline __attribute__((always_inline))
+
+/* No alignment but that of a float is asked for. */
+DLK_INLINE vec load(const float *from)
+{
+    return *(const vec_at_float *)from;
+}
+
+DLK_INLINE void store(float *to, vec value)
+{
+    *(vec_at_float *)to = value;
+}
+
+/* The first `count` elements; the others are 0. */
+DLK_INLINE vec load_some(const float *from, int count)
+{
+    vec value = {0};
+    memcpy(&value, from, (size_t)count * sizeof *from);
+    return value;
+}
+
+DLK_INLINE void store_some(float *to, vec value, int count)
+{
+    memcpy(to, &value, (size_t)count * sizeof *to);
+}
+
+DLK_INLINE vec splat(float value)
+{
+    return value - (vec){0};
+}
+
+DLK_INLINE vec choose(ivec mask, vec yes, vec no)
+{
+    return (vec)((mask & (ivec)yes) | (~mask & (ivec)no));
+}
+
+/* A NaN stays a NaN. */
+DLK_INLINE vec relu(vec x)
+{
+    return choose(x <= 0.0F, (vec){0}, x);
+}
+
+DLK_INLINE int vectors_of(int floats)
+{
+    return (floats + V - 1) / V;
+}
+
+/* Bit i: element i of the mask is set. */
+DLK_INLINE uint32_t mask_bits(ivec mask)
+{
+#if defined(__AVX512DQ__)
+    return _cvtmask16_u32(_mm512_movepi32_mask((__m512i)mask));
+#elif defined(__AVX2__)
+    return (uint32_t)_mm256_movemask_ps((__m256)mask);
+#elif defined(__SSE2__)
+    return (uint32_t)_mm_movemask_ps((__m128)mask);
+#else
+    uint32_t bits = 0;
+    for (int i = 0; i < V; i++)
+        bits |= (uint32_t)(mask[i] & 1) << i;
+    return bits;
+#endif
+}
+
+/*
+ * Before a loop of a constant number of rounds: write them all out, early enough that an array
+ * which they index becomes registers. (clang heeds GCC's pragma too late for that. An instrumented
+ * build keeps its loops: compiling it would take minutes.)
+ */
+#if !defined(NDEBUG)
+#define DLK_UNROLL
+#elif defined(__clang__)
+#define DLK_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define DLK_UNROLL _Pragma("GCC unroll 64")
+#endif
+
+#endif

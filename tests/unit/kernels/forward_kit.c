@@ -1,0 +1,121 @@
+#include "forward_kit.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void check_forward_tails(const dlk_stage_forward *kernel, dlk_conv2d conv, double bound)
+{
+    for (int bits = 0; bits < 32; bits++) {
+        dlk_stage s = {conv, .relu = bits & 1, .pool = bits & 2};
+        stage_options o = {.winner = bits & 4,
+                           .drop = bits & 8 ? 0.25 : 0,
+                           .drop_planes = bits & 16 ? 0.5 : 0,
+                           .seed = 100 + (uint32_t)bits};
+        check_stage_forward(kernel, &s, o, bound);
+    }
+}
+
+static void fill(float *values, size_t count, float value)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = value;
+}
+
+void check_forward_dead(const dlk_stage_forward *kernel, dlk_conv2d conv)
+{
+    dlk_stage s = {conv, .relu = true, .pool = true};
+    stage_options o = {.winner = true, .seed = 1};
+    stage_data d = make_stage_data(&s, o);
+    fill(d.bias, (size_t)conv.oc, -1e4F);
+    run_stage_forward(kernel, &s, &d, o);
+    for (size_t i = 0; i < dlk_stage_outputs(&s); i++)
+        cr_assert(d.y[i] == 0 && d.winner[i] == DLK_DEAD, "%zu: %g, %d", i, (double)d.y[i],
+                  d.winner[i]);
+    free_stage_data(&d);
+}
+
+void check_forward_ties(const dlk_stage_forward *kernel, dlk_conv2d conv)
+{
+    for (int relu = 0; relu <= 1; relu++) {
+        dlk_stage s = {conv, .relu = relu, .pool = true};
+        stage_options o = {.winner = true, .seed = 2};
+        stage_data d = make_stage_data(&s, o);
+        fill(d.x, dlk_stage_inputs(&s), 0);
+        fill(d.bias, (size_t)conv.oc, 0.5F);
+        run_stage_forward(kernel, &s, &d, o);
+        for (size_t i = 0; i < dlk_stage_outputs(&s); i++)
+            cr_assert(d.y[i] == 0.5F && d.winner[i] == 0, "%zu: %g, %d", i, (double)d.y[i],
+                      d.winner[i]);
+        free_stage_data(&d);
+    }
+}
+
+static bool all_finite(const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
+/* Put each bad value into some elements of an array of the data, one at a time. */
+static void spoil(const dlk_stage_forward *kernel, const dlk_stage *s, stage_data *d, float *array,
+                  size_t count, const char *what)
+{
+    const float bad[] = {NAN, -NAN, INFINITY, -INFINITY};
+    stage_options o = {.winner = true};
+    size_t step = count / 150 + 1;
+    for (size_t i = 0; i < count; i += step) {
+        float good = array[i];
+        for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+            array[i] = bad[k];
+            run_stage_forward(kernel, s, d, o);
+            if (bad[k] < 0 && array == d->bias && s->relu)
+                continue; /* a channel that is dead for good */
+            cr_assert(!all_finite(d->y, dlk_stage_outputs(s)), "%g as %s[%zu] is lost (%s%s)",
+                      (double)bad[k], what, i, s->relu ? "relu" : "", s->pool ? ", pool" : "");
+        }
+        array[i] = good;
+    }
+}
+
+void check_forward_not_finite(const dlk_stage_forward *kernel, dlk_conv2d conv)
+{
+    size_t weights = (size_t)conv.kh * (size_t)conv.kw * (size_t)conv.c * (size_t)conv.oc;
+    for (int bits = 0; bits < 4; bits++) {
+        dlk_stage s = {conv, .relu = bits & 1, .pool = bits & 2};
+        stage_data d = make_stage_data(&s, (stage_options){.seed = 3});
+        spoil(kernel, &s, &d, d.x, dlk_stage_inputs(&s), "x");
+        spoil(kernel, &s, &d, d.weights, weights, "weights");
+        spoil(kernel, &s, &d, d.bias, (size_t)conv.oc, "bias");
+        free_stage_data(&d);
+    }
+}
+
+/* The same values and slack, one float further on. */
+static float *shifted(const float *values, size_t count)
+{
+    float *copy = malloc((count + 1 + DLK_SLACK) * sizeof *copy);
+    cr_assert_not_null(copy);
+    memcpy(copy + 1, values, (count + DLK_SLACK) * sizeof *copy);
+    return copy;
+}
+
+void check_forward_alignment(const dlk_stage_forward *kernel, dlk_conv2d conv)
+{
+    dlk_stage s = {conv, .relu = true, .pool = true};
+    stage_options o = {.winner = true, .seed = 4};
+    stage_data d = make_stage_data(&s, o);
+    float *x = shifted(d.x, dlk_stage_inputs(&s)), *y = shifted(d.y, dlk_stage_outputs(&s));
+    stage_data moved = d;
+    moved.x = x + 1;
+    moved.y = y + 1;
+    run_stage_forward(kernel, &s, &d, o);
+    run_stage_forward(kernel, &s, &moved, o);
+    cr_assert(memcmp(d.y, moved.y, dlk_stage_outputs(&s) * sizeof *d.y) == 0);
+    free(y);
+    free(x);
+    free_stage_data(&d);
+}

@@ -1,0 +1,22 @@
+/* What holds for the forward kernel of every stage, besides the values of stage_kit.h. */
+#ifndef FORWARD_KIT_H
+#define FORWARD_KIT_H
+
+#include "stage_kit.h"
+
+/* Every combination of ReLU, pool, winners and dropout, against double. */
+void check_forward_tails(const dlk_stage_forward *kernel, dlk_conv2d conv, double bound);
+
+/* Windows that end at 0 or less behind a ReLU are 0 and dead, every one of them. */
+void check_forward_dead(const dlk_stage_forward *kernel, dlk_conv2d conv);
+
+/* Of equals the first wins, with a ReLU and without. */
+void check_forward_ties(const dlk_stage_forward *kernel, dlk_conv2d conv);
+
+/* A NaN or an infinity in any input, weight or bias ends in a y that is not finite. */
+void check_forward_not_finite(const dlk_stage_forward *kernel, dlk_conv2d conv);
+
+/* Where arrays lie in memory changes no bit. */
+void check_forward_alignment(const dlk_stage_forward *kernel, dlk_conv2d conv);
+
+#endif
