@@ -1,6 +1,8 @@
 #include "cli/cmd.h"
+#include "cli/summary_plan.h"
 #include "cli/text.h"
 #include "graph/cost.h"
+#include "train/choice.h"
 #include "train/defaults.h"
 
 typedef struct totals {
@@ -92,36 +94,75 @@ static void print_model(const dlb_model *model)
 }
 
 /* A model with a wrong default could not be trained, so it has no summary either. */
-static int load_model(dlb_model *model, const char *name, dlb_error *err)
+static int load_model(dlb_model *model, const char *name, dlb_workload *workload, dlb_error *err)
 {
     int status = dlb_model_load(model, name, err);
     if (status < 0)
         return status;
-    dlb_workload workload;
-    dlb_workload_init(&workload);
-    status = dlb_defaults_apply(model, &workload, err);
-    dlb_workload_release(&workload);
+    status = dlb_defaults_apply(model, workload, err);
     if (status < 0)
         dlb_model_release(model);
     return status;
 }
 
+/* What is asked of the command beside the model. */
+typedef struct request {
+    bool plan;
+    const char *kernels, *isa; /* NULL: the best */
+} request;
+
+static int choose_kernels(const request *r, dlb_workload *workload, dlk_kernels *kernels,
+                          dlb_error *err)
+{
+    int status = 0;
+    if (r->kernels)
+        status = dlb_workload_set(workload, DLB_KEY_kernels, r->kernels, err);
+    if (status == 0 && r->isa)
+        status = dlb_workload_set(workload, DLB_KEY_isa, r->isa, err);
+    return status == 0 ? dlb_choose_kernels(kernels, workload, err) : status;
+}
+
+static int summarise(const char *name, const request *r, dlb_error *err)
+{
+    dlb_model model;
+    dlb_workload workload;
+    dlk_kernels kernels;
+    dlb_workload_init(&workload);
+    int status = load_model(&model, name, &workload, err);
+    if (status == 0) {
+        if (r->plan)
+            status = choose_kernels(r, &workload, &kernels, err);
+        if (status == 0 && r->plan)
+            dlb_print_plan(&model, &kernels);
+        else if (status == 0)
+            print_model(&model);
+        dlb_model_release(&model);
+    }
+    dlb_workload_release(&workload);
+    return status;
+}
+
 int cmd_summary(int argc, char **argv)
 {
+    request r = {0};
+    const dlb_flag flags[] = {
+        {"plan", "print which kernel computes which layers, and why", .on = &r.plan},
+        {"kernels", "plan for this family of kernels", .value = "FAMILY", .text = &r.kernels},
+        {"isa", "plan for this instruction set", .value = "ISA", .text = &r.isa},
+    };
     const dlb_command command = {
         .name = "dlbench summary",
         .about = "Print the layers of a model (keras_cnn, horovod_cnn, or the path of a .model "
                  "file).",
-        .operands = "MODEL"};
+        .operands = "MODEL",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags};
     dlb_arguments arguments;
     int status;
     if (!dlb_cli_begin(&command, argc, argv, &arguments, &status))
         return status;
     dlb_error err;
-    dlb_model model;
-    if (load_model(&model, arguments.operands[0], &err) < 0)
+    if (summarise(arguments.operands[0], &r, &err) < 0)
         return dlb_cli_fail(command.name, &err);
-    print_model(&model);
-    dlb_model_release(&model);
     return DLB_EXIT_OK;
 }

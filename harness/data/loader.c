@@ -95,17 +95,22 @@ static int step_images(const dlb_loader_options *options, int step)
            larger * images_in_step(options, largest_shard(options), step);
 }
 
-/* Copies the images of batch->indices into the slot, and their labels. */
-static void fill(const dlb_loader *loader, batch_slot *slot)
+/* Copies the images of batch->indices into the slot. */
+static void fill_images(const dlb_loader *loader, const batch_slot *slot)
 {
-    const dlb_dataset *set = loader->options.set;
     float *x = slot->x;
     for (int i = 0; i < slot->batch.count; i++) {
-        const uint8_t *image = set->images + slot->batch.indices[i] * loader->pixels;
+        const uint8_t *image =
+            loader->options.set->images + slot->batch.indices[i] * loader->pixels;
         for (size_t pixel = 0; pixel < loader->pixels; pixel++)
             *x++ = loader->normalised[image[pixel]];
-        slot->labels[i] = set->labels[slot->batch.indices[i]];
     }
+}
+
+static void fill_labels(const dlb_loader *loader, const batch_slot *slot)
+{
+    for (int i = 0; i < slot->batch.count; i++)
+        slot->labels[i] = loader->options.set->labels[slot->batch.indices[i]];
 }
 
 /* Reads only what is constant during an epoch, and writes the batch's slot. */
@@ -125,7 +130,9 @@ static void prepare(const dlb_loader *loader, int64_t number)
         .labels = slot->labels,
         .indices = loader->order + own.first + smaller(step * options->batch, own.count),
     };
-    fill(loader, slot);
+    fill_labels(loader, slot);
+    if (!options->pixels)
+        fill_images(loader, slot);
 }
 
 /* With the mutex held; it is let go while the batch is being prepared. */
@@ -238,6 +245,11 @@ void dlb_loader_begin_epoch(dlb_loader *loader, uint32_t epoch, int first_step)
     pthread_mutex_unlock(&loader->mutex);
 }
 
+const float *dlb_loader_values(const dlb_loader *loader)
+{
+    return loader->normalised;
+}
+
 int dlb_loader_steps(const dlb_loader *loader)
 {
     return loader->steps;
@@ -293,9 +305,10 @@ static int allocate(dlb_loader *loader, dlb_error *err)
     loader->order = dlb_alloc((size_t)options->set->count, sizeof *loader->order);
     loader->threads = dlb_alloc((size_t)options->readers, sizeof *loader->threads);
     for (int i = 0; i < loader->slot_count; i++) {
-        loader->slots[i].x = dlb_try_alloc(largest, loader->pixels * sizeof(float));
+        if (!options->pixels)
+            loader->slots[i].x = dlb_try_alloc(largest, loader->pixels * sizeof(float));
         loader->slots[i].labels = dlb_try_alloc(largest, 1);
-        if (!loader->slots[i].x || !loader->slots[i].labels)
+        if ((!options->pixels && !loader->slots[i].x) || !loader->slots[i].labels)
             return dlb_fail(err, DLB_FAIL,
                             "not enough memory for %d batches of %zu images; lower batch or "
                             "readers",
@@ -328,6 +341,8 @@ static void plan(dlb_loader *loader, const dlb_loader_options *options)
 {
     const dlb_dataset *set = options->set;
     loader->options = *options;
+    if (options->pixels)
+        loader->options.readers = 0;
     resolve_workers(&loader->options);
     loader->pixels = (size_t)set->h * (size_t)set->w * (size_t)set->c;
     loader->steps = count_steps(&loader->options);

@@ -31,7 +31,8 @@ typedef struct dlb_batch {
     int worker;              /* among all workers */
     int step;                /* 0 … dlb_loader_steps - 1 */
     int step_images;         /* images of all workers in this step */
-    const float *x;          /* [count][h][w][c], normalised, aligned to a cache line */
+    const float *x;          /* [count][h][w][c], normalised, aligned to a cache line; NULL if the
+                                loader leaves pixels to its user */
     const uint8_t *labels;   /* [count] */
     const uint32_t *indices; /* [count], positions in the set */
 } dlb_batch;
@@ -51,6 +52,8 @@ typedef struct dlb_loader_options {
     int first_worker; /* of those that this process plays */
     int worker_count; /* of those; where `workers` is given, 0 means none and so no batches */
     int readers;      /* threads; 0: dlb_loader_next prepares the batch itself */
+    bool pixels;      /* leave the images to the user, who finds them by their indices: there is
+                         nothing to prepare ahead, and no reader is started */
     float mean, std;  /* a pixel becomes (pixel/255 - mean) / std */
     uint32_t seed;    /* of the shuffles */
 } dlb_loader_options;
@@ -69,6 +72,9 @@ void dlb_loader_begin_epoch(dlb_loader *loader, uint32_t epoch, int first_step);
 
 /* The next batch, valid until the next call on this loader; NULL when the epoch is over. */
 const dlb_batch *dlb_loader_next(dlb_loader *loader);
+
+/* What each value of a pixel becomes: [256], as long as the loader lives. */
+const float *dlb_loader_values(const dlb_loader *loader);
 
 /* Steps of an epoch, the same for every process; 0 if drop_last leaves none. */
 int dlb_loader_steps(const dlb_loader *loader);

@@ -1,14 +1,12 @@
 #include "graph/graph.h"
 
 #include "base/mem.h"
+#include "graph/buffers.h"
 #include "graph/cost.h"
+#include "graph/fusion.h"
 #include "graph/node.h"
 #include "graph/shape.h"
-
-typedef struct buffer {
-    size_t bytes; /* 0: an operand that lies in another buffer */
-    void *memory;
-} buffer;
+#include "graph/trunk.h"
 
 struct dlb_graph {
     const dlb_model *model;
@@ -21,60 +19,29 @@ struct dlb_graph {
     size_t size;       /* floats of the flat arrays */
     float *parameters; /* from seal on */
     size_t scratch_floats;
-    int buffer_count;
-    size_t buffer_capacity;
-    buffer *buffers;
+    dlb_buffers buffers;
+    int trunk_count;
+    dlb_trunk **trunks; /* in order */
     dlb_program gradients, step, evaluate;
 };
 
-enum { NO_BUFFER = -1 };
+/* ---- Buffers ---- */
 
-/* ---- Buffers: planned first, then allocated together ---- */
-
-static int plan(dlb_graph *g, size_t bytes)
-{
-    g->buffers =
-        dlb_grow(g->buffers, &g->buffer_capacity, (size_t)g->buffer_count + 1, sizeof *g->buffers);
-    g->buffers[g->buffer_count].bytes = bytes;
-    return g->buffer_count++;
-}
-
-static int plan_floats(dlb_graph *g, size_t count)
-{
-    return plan(g, count * sizeof(float));
-}
-
+/* With slack behind it, which kernels of stages may read. */
 static int plan_tensor(dlb_graph *g, dlb_shape shape)
 {
-    return plan_floats(g, (size_t)g->batch * (size_t)dlb_shape_size(shape));
-}
-
-static size_t planned_bytes(const dlb_graph *g)
-{
-    size_t bytes = 0;
-    for (int i = 0; i < g->buffer_count; i++)
-        bytes += g->buffers[i].bytes;
-    return bytes;
+    size_t floats = (size_t)g->batch * (size_t)dlb_shape_size(shape);
+    return dlb_buffers_plan_floats(&g->buffers, floats + DLK_SLACK);
 }
 
 static int allocate(dlb_graph *g, size_t limit, dlb_error *err)
 {
-    size_t bytes = planned_bytes(g);
-    bool fits = limit == 0 || bytes <= limit;
-    for (int i = 0; i < g->buffer_count && fits; i++)
-        if (g->buffers[i].bytes)
-            fits = (g->buffers[i].memory = dlb_try_alloc(g->buffers[i].bytes, 1)) != NULL;
-    if (fits)
+    if (dlb_buffers_allocate(&g->buffers, limit))
         return 0;
     return dlb_fail(err, DLB_BAD_INPUT,
                     "%s with batch = %d needs %.1f GB of memory, which is more than there is; take "
                     "a smaller batch",
-                    g->model->name, g->batch, 1e-9 * (double)bytes);
-}
-
-static void *memory_of(const dlb_graph *g, int index)
-{
-    return index == NO_BUFFER ? NULL : g->buffers[index].memory;
+                    g->model->name, g->batch, 1e-9 * (double)dlb_buffers_bytes(&g->buffers));
 }
 
 /* ---- Parameters ---- */
@@ -100,12 +67,66 @@ static void plan_blocks(dlb_graph *g)
                          .offset = g->size,
                          .weights = layer->weights,
                          .biases = layer->biases,
-                         .parameter_buffer = plan(g, 0),
-                         .gradient_buffer = plan(g, 0)};
+                         .parameter_buffer = dlb_buffers_plan_operand(&g->buffers),
+                         .gradient_buffer = dlb_buffers_plan_operand(&g->buffers)};
         fans(layer, &b->fan_in, &b->fan_out);
         size_t count = (size_t)layer->weights + (size_t)layer->biases;
         g->size += (count + DLB_BLOCK_GRAIN - 1) / DLB_BLOCK_GRAIN * DLB_BLOCK_GRAIN;
     }
+}
+
+/* ---- Trunks ---- */
+
+static void reserve_scratch(dlb_graph *g, size_t floats)
+{
+    if (floats > g->scratch_floats)
+        g->scratch_floats = floats;
+}
+
+/* The fused stages that follow each other from layer `first` on, up to as many as a trunk takes. */
+static int find_stages(const dlb_graph *g, int first, dlb_stage stages[DLB_TRUNK_STAGES])
+{
+    int count = 0;
+    while (count < DLB_TRUNK_STAGES && first < g->node_count &&
+           g->model->layers[first].kind == DLB_CONV2D) {
+        stages[count] = dlb_stage_at(g->model, first, &g->kernels);
+        if (!dlb_stage_is_fused(&stages[count]))
+            break;
+        first = stages[count++].end;
+    }
+    return count;
+}
+
+static void plan_trunk(dlb_graph *g, const dlb_stage *stages, int count)
+{
+    dlb_trunk *trunk = dlb_trunk_create(g->model, stages, count, g->batch, &g->buffers);
+    g->trunks[g->trunk_count++] = trunk;
+    for (int i = dlb_trunk_first(trunk); i < dlb_trunk_end(trunk); i++)
+        g->nodes[i].trunk = trunk;
+    reserve_scratch(g, dlb_trunk_scratch_floats(trunk));
+}
+
+static void plan_trunks(dlb_graph *g)
+{
+    dlb_stage stages[DLB_TRUNK_STAGES];
+    g->trunks = dlb_alloc((size_t)g->node_count, sizeof(dlb_trunk *));
+    for (int i = 0; i < g->node_count; i++) {
+        int count = find_stages(g, i, stages);
+        if (count == 0)
+            continue;
+        plan_trunk(g, stages, count);
+        i = stages[count - 1].end - 1;
+    }
+}
+
+static bool begins_trunk(const dlb_node *node)
+{
+    return node->trunk && node->index == dlb_trunk_first(node->trunk);
+}
+
+static bool ends_trunk(const dlb_node *node)
+{
+    return node->trunk && node->index == dlb_trunk_end(node->trunk) - 1;
 }
 
 /* ---- Values and gradients ---- */
@@ -124,15 +145,16 @@ static bool works_in_place(const dlb_layer *layer)
 /* The batch is not ours to change; flatten does not change it. */
 static bool may_overwrite_input(const dlb_node *node)
 {
-    return node->x_buffer != NO_BUFFER || node->layer->kind == DLB_FLATTEN;
+    return node->x_buffer != DLB_NO_BUFFER || node->layer->kind == DLB_FLATTEN;
 }
 
 static void plan_values(dlb_graph *g, dlb_node *node, const dlb_node *before)
 {
-    node->x_buffer = before ? before->y_buffer : NO_BUFFER;
-    if (node->layer->kind == DLB_SOFTMAX)
+    if (!node->trunk || begins_trunk(node))
+        node->x_buffer = before ? before->y_buffer : DLB_NO_BUFFER;
+    if (node->layer->kind == DLB_SOFTMAX || (node->trunk && !ends_trunk(node)))
         return;
-    if (works_in_place(node->layer) && may_overwrite_input(node))
+    if (!node->trunk && works_in_place(node->layer) && may_overwrite_input(node))
         node->y_buffer = node->x_buffer;
     else
         node->y_buffer = plan_tensor(g, node->layer->out);
@@ -148,15 +170,11 @@ static void plan_gradients(dlb_graph *g)
             node->dy_buffer = g->nodes[i + 1].dx_buffer;
         if (i == first)
             break;
+        if (node->trunk && !begins_trunk(node))
+            continue;
         node->dx_buffer =
             works_in_place(node->layer) ? node->dy_buffer : plan_tensor(g, node->layer->in);
     }
-}
-
-static void reserve_scratch(dlb_graph *g, size_t floats)
-{
-    if (floats > g->scratch_floats)
-        g->scratch_floats = floats;
 }
 
 static void plan_extras(dlb_graph *g, dlb_node *node)
@@ -168,15 +186,16 @@ static void plan_extras(dlb_graph *g, dlb_node *node)
     if (layer->kind == DLB_CONV2D) {
         size_t groups = (size_t)dlk_grad_groups(g->batch);
         reserve_scratch(g, dlk_conv2d_scratch(&conv2d));
-        node->partial_buffer =
-            plan_floats(g, groups * ((size_t)layer->weights + (size_t)layer->biases));
+        node->partial_buffer = dlb_buffers_plan_floats(
+            &g->buffers, groups * ((size_t)layer->weights + (size_t)layer->biases));
     }
     if (layer->kind == DLB_DENSE)
         reserve_scratch(g, dlk_dense_scratch(&dense));
     if (layer->kind == DLB_MAXPOOL)
-        node->winner_buffer = plan(g, batch * (size_t)dlb_shape_size(layer->out));
+        node->winner_buffer =
+            dlb_buffers_plan(&g->buffers, batch * (size_t)dlb_shape_size(layer->out));
     if (layer->kind == DLB_SOFTMAX)
-        node->losses_buffer = plan_floats(g, batch);
+        node->losses_buffer = dlb_buffers_plan_floats(&g->buffers, batch);
 }
 
 static void plan_nodes(dlb_graph *g)
@@ -186,15 +205,19 @@ static void plan_nodes(dlb_graph *g)
         dlb_node *node = &g->nodes[i];
         *node = (dlb_node){.layer = &g->model->layers[i],
                            .index = i,
-                           .x_buffer = NO_BUFFER,
-                           .y_buffer = NO_BUFFER,
-                           .dx_buffer = NO_BUFFER,
-                           .dy_buffer = NO_BUFFER,
-                           .winner_buffer = NO_BUFFER,
-                           .partial_buffer = NO_BUFFER,
-                           .losses_buffer = NO_BUFFER};
-        plan_values(g, node, i ? node - 1 : NULL);
-        plan_extras(g, node);
+                           .x_buffer = DLB_NO_BUFFER,
+                           .y_buffer = DLB_NO_BUFFER,
+                           .dx_buffer = DLB_NO_BUFFER,
+                           .dy_buffer = DLB_NO_BUFFER,
+                           .winner_buffer = DLB_NO_BUFFER,
+                           .partial_buffer = DLB_NO_BUFFER,
+                           .losses_buffer = DLB_NO_BUFFER};
+    }
+    plan_trunks(g);
+    for (int i = 0; i < g->node_count; i++) {
+        plan_values(g, &g->nodes[i], i ? &g->nodes[i - 1] : NULL);
+        if (!g->nodes[i].trunk)
+            plan_extras(g, &g->nodes[i]);
     }
     plan_gradients(g);
 }
@@ -206,16 +229,18 @@ static void bind_nodes(dlb_graph *g)
     int block = 0;
     for (int i = 0; i < g->node_count; i++) {
         dlb_node *node = &g->nodes[i];
-        node->x = memory_of(g, node->x_buffer);
-        node->y = memory_of(g, node->y_buffer);
-        node->dx = memory_of(g, node->dx_buffer);
-        node->dy = memory_of(g, node->dy_buffer);
-        node->partial = memory_of(g, node->partial_buffer);
-        node->winner = memory_of(g, node->winner_buffer);
-        node->losses = memory_of(g, node->losses_buffer);
+        node->x = dlb_buffers_memory(&g->buffers, node->x_buffer);
+        node->y = dlb_buffers_memory(&g->buffers, node->y_buffer);
+        node->dx = dlb_buffers_memory(&g->buffers, node->dx_buffer);
+        node->dy = dlb_buffers_memory(&g->buffers, node->dy_buffer);
+        node->partial = dlb_buffers_memory(&g->buffers, node->partial_buffer);
+        node->winner = dlb_buffers_memory(&g->buffers, node->winner_buffer);
+        node->losses = dlb_buffers_memory(&g->buffers, node->losses_buffer);
         if (node->layer->weights)
             node->block = &g->blocks[block++];
     }
+    for (int i = 0; i < g->trunk_count; i++)
+        dlb_trunk_bind(g->trunks[i], &g->buffers, g->nodes);
 }
 
 /* ---- Programs ---- */
@@ -239,29 +264,50 @@ static void bind_parameters(dlb_graph *g, float *parameters)
     }
 }
 
-static void write_evaluation(dlb_graph *g)
+static void write_forward(dlb_graph *g, dlb_program *program)
 {
-    int last = g->node_count - 1;
-    for (int i = 0; i < last; i++)
-        if (!is_idle_in_evaluation(&g->nodes[i]))
-            dlb_node_add_forward(&g->nodes[i], &g->evaluate);
-    dlb_node_add_loss(&g->nodes[last], &g->evaluate, false);
+    for (int i = 0; i < g->node_count - 1; i++) {
+        dlb_node *node = &g->nodes[i];
+        if (begins_trunk(node))
+            dlb_trunk_add_forward(node->trunk, program);
+        else if (!node->trunk && !(program == &g->evaluate && is_idle_in_evaluation(node)))
+            dlb_node_add_forward(node, program);
+    }
 }
 
-static void write_training(dlb_graph *g, dlb_program *program, dlb_graph_add_fn *add, void *arg)
+/* A layer's gradients are final, or, at the end of a trunk, those of all its layers. */
+static void write_additions(dlb_graph *g, dlb_program *program, const dlb_node *node,
+                            dlb_graph_add_fn *add, void *arg)
 {
-    int last = g->node_count - 1;
-    bool ends_step = program == &g->step;
-    for (int i = 0; i < last; i++)
-        dlb_node_add_forward(&g->nodes[i], program);
-    dlb_node_add_loss(&g->nodes[last], program, true);
-    for (int i = last - 1; i >= dlb_model_first_trained(g->model); i--) {
-        dlb_node_add_backward(&g->nodes[i], program);
-        if (add && g->nodes[i].block)
-            add(arg, program, g->nodes[i].block, ends_step);
+    int first = node->trunk ? dlb_trunk_first(node->trunk) : node->index;
+    for (int i = node->index; add && i >= first; i--)
+        if (g->nodes[i].block)
+            add(arg, program, g->nodes[i].block, program == &g->step);
+}
+
+static void write_backward(dlb_graph *g, dlb_program *program, dlb_graph_add_fn *add, void *arg)
+{
+    for (int i = g->node_count - 2; i >= dlb_model_first_trained(g->model); i--) {
+        dlb_node *node = &g->nodes[i];
+        if (node->trunk && !ends_trunk(node))
+            continue;
+        if (node->trunk)
+            dlb_trunk_add_backward(node->trunk, program);
+        else
+            dlb_node_add_backward(node, program);
+        write_additions(g, program, node, add, arg);
     }
     if (add)
-        add(arg, program, NULL, ends_step);
+        add(arg, program, NULL, program == &g->step);
+}
+
+static void write_program(dlb_graph *g, dlb_program *program, dlb_graph_add_fn *add, void *arg)
+{
+    bool train = program != &g->evaluate;
+    write_forward(g, program);
+    dlb_node_add_loss(&g->nodes[g->node_count - 1], program, train);
+    if (train)
+        write_backward(g, program, add, arg);
     dlb_program_seal(program);
 }
 
@@ -295,9 +341,10 @@ void dlb_graph_free(dlb_graph *g)
     dlb_program_release(&g->evaluate);
     dlb_program_release(&g->step);
     dlb_program_release(&g->gradients);
-    for (int i = 0; i < g->buffer_count; i++)
-        free(g->buffers[i].memory);
-    free(g->buffers);
+    dlb_buffers_release(&g->buffers);
+    for (int i = 0; i < g->trunk_count; i++)
+        dlb_trunk_free(g->trunks[i]);
+    free(g->trunks);
     free(g->nodes);
     free(g->blocks);
     free(g);
@@ -334,16 +381,23 @@ const dlb_block *dlb_graph_block(const dlb_graph *graph, int index)
 
 int dlb_graph_new_operand(dlb_graph *graph)
 {
-    return plan(graph, 0);
+    return dlb_buffers_plan_operand(&graph->buffers);
 }
 
 void dlb_graph_seal(dlb_graph *graph, float *parameters, dlb_graph_add_fn *add, void *arg)
 {
     bind_parameters(graph, parameters);
-    write_training(graph, &graph->gradients, add, arg);
-    write_training(graph, &graph->step, add, arg);
-    write_evaluation(graph);
-    dlb_program_seal(&graph->evaluate);
+    write_program(graph, &graph->gradients, add, arg);
+    write_program(graph, &graph->step, add, arg);
+    write_program(graph, &graph->evaluate, NULL, NULL);
+}
+
+bool dlb_graph_takes_pixels(const dlb_model *model, const dlk_kernels *kernels)
+{
+    if (model->layers[0].kind != DLB_CONV2D)
+        return false;
+    dlb_stage first = dlb_stage_at(model, 0, kernels);
+    return dlb_stage_is_fused(&first);
 }
 
 static void run_program(dlb_graph *g, dlb_program *program, dlb_pool *pool, const dlb_step *step,

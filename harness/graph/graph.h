@@ -32,11 +32,19 @@ typedef struct dlb_block {
     int parameter_buffer, gradient_buffer; /* to be named as operands of an operation */
 } dlb_block;
 
+/* Images of a set as bytes, each with the float that it stands for. */
+typedef struct dlb_pixels {
+    const uint8_t *set;      /* [..][h][w][c] */
+    const uint32_t *indices; /* which of the set, [n] */
+    const float *values;     /* [256] */
+} dlb_pixels;
+
 /* A batch of one worker, and the place of its step, from which dropout masks follow. */
 typedef struct dlb_step {
     int n;                 /* 0 … batch; without images the gradients are zero */
     int step_images;       /* of all workers: what the mean is over */
-    const float *x;        /* [n][h][w][c] */
+    const float *x;        /* [n][h][w][c]; NULL: given as pixels */
+    dlb_pixels pixels;     /* where the graph takes them */
     const uint8_t *labels; /* [n] */
     uint32_t seed, epoch, step, worker;
     float *gradients; /* training: where to write them, flat: the batch's share of the mean */
@@ -50,6 +58,12 @@ typedef struct dlb_step {
  */
 typedef void dlb_graph_add_fn(void *arg, dlb_program *program, const dlb_block *block,
                               bool ends_step);
+
+/*
+ * Whether the graph of a model takes batches as pixels: its first operation then turns them into
+ * floats image by image, where they are used.
+ */
+bool dlb_graph_takes_pixels(const dlb_model *model, const dlk_kernels *kernels);
 
 /*
  * The model must outlive the graph. Kernels are copied. `batch` is the largest n of a step. Buffers

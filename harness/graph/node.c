@@ -1,5 +1,6 @@
 #include "graph/node.h"
 
+#include "graph/fusion.h"
 #include "graph/shape.h"
 
 static const float *input_of(const dlb_node *node, const dlb_node_context *context)
@@ -31,14 +32,26 @@ static dlk_dropout dropout_shape(const dlb_node *node, const dlb_node_context *c
     return s;
 }
 
-static dlk_rng_key dropout_key(const dlb_node *node, const dlb_step *step)
+dlk_rng_key dlb_dropout_key(int layer, const dlb_step *step)
 {
     return (dlk_rng_key){.seed = step->seed,
                          .purpose = DLK_RNG_DROPOUT,
-                         .stream = (uint16_t)node->index,
+                         .stream = (uint16_t)layer,
                          .epoch = step->epoch,
                          .step = step->step,
                          .worker = step->worker};
+}
+
+void dlb_step_image(const dlb_step *step, int index, size_t floats, float *image)
+{
+    if (step->x) {
+        memcpy(image, step->x + (size_t)index * floats, floats * sizeof *image);
+        return;
+    }
+    const dlb_pixels *pixels = &step->pixels;
+    const uint8_t *bytes = pixels->set + pixels->indices[index] * floats;
+    for (size_t i = 0; i < floats; i++)
+        image[i] = pixels->values[bytes[i]];
 }
 
 /* ---- What an operation does: a node and a context to a kernel's arguments ---- */
@@ -115,14 +128,14 @@ static void relu_backward(const dlb_node *node, const dlb_node_context *context,
 static void dropout_forward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
 {
     dlk_dropout s = dropout_shape(node, context);
-    dlk_rng_key key = dropout_key(node, context->step);
+    dlk_rng_key key = dlb_dropout_key(node->index, context->step);
     context->kernels->dropout_forward(team, &s, &key, input_of(node, context), node->y);
 }
 
 static void dropout_backward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
 {
     dlk_dropout s = dropout_shape(node, context);
-    dlk_rng_key key = dropout_key(node, context->step);
+    dlk_rng_key key = dlb_dropout_key(node->index, context->step);
     context->kernels->dropout_backward(team, &s, &key, node->dy, node->dx);
 }
 
@@ -196,15 +209,12 @@ static void run_loss_evaluate(void *self, void *context, dlk_team *team)
         loss(self, context, team, NULL);
 }
 
-static void add_operand(int *operands, int *count, int buffer)
+static dlb_op make_op(dlb_node *node, dlb_op_fn *run, dlb_pass pass, const char *what)
 {
-    if (buffer >= 0)
-        operands[(*count)++] = buffer;
-}
-
-static dlb_op make_op(dlb_node *node, dlb_op_fn *run, dlb_phase phase, const char *what)
-{
-    dlb_op op = {.phase = phase, .run = run, .self = node};
+    dlb_op op = {.phase = pass == DLB_FORWARD ? DLB_PHASE_FORWARD : DLB_PHASE_BACKWARD,
+                 .run = run,
+                 .self = node,
+                 .operation = dlb_layer_operation(node->layer->kind, pass)};
     snprintf(op.name, sizeof op.name, "%s %s", node->layer->name, what);
     return op;
 }
@@ -214,25 +224,15 @@ static int parameter_buffer_of(const dlb_node *node)
     return node->block ? node->block->parameter_buffer : -1;
 }
 
-static void reads(dlb_op *op, int buffer)
-{
-    add_operand(op->reads, &op->read_count, buffer);
-}
-
-static void writes(dlb_op *op, int buffer)
-{
-    add_operand(op->writes, &op->write_count, buffer);
-}
-
 void dlb_node_add_forward(dlb_node *node, dlb_program *program)
 {
     if (!ops_of[node->layer->kind].forward)
         return;
-    dlb_op op = make_op(node, run_forward, DLB_PHASE_FORWARD, "forward");
-    reads(&op, node->x_buffer);
-    reads(&op, parameter_buffer_of(node));
-    writes(&op, node->y_buffer);
-    writes(&op, node->winner_buffer);
+    dlb_op op = make_op(node, run_forward, DLB_FORWARD, "forward");
+    dlb_op_reads(&op, node->x_buffer);
+    dlb_op_reads(&op, parameter_buffer_of(node));
+    dlb_op_writes(&op, node->y_buffer);
+    dlb_op_writes(&op, node->winner_buffer);
     dlb_program_add(program, &op);
 }
 
@@ -240,29 +240,28 @@ void dlb_node_add_backward(dlb_node *node, dlb_program *program)
 {
     const layer_ops *ops = &ops_of[node->layer->kind];
     if (ops->backward_data && node->dx) {
-        dlb_op op = make_op(node, run_backward_data, DLB_PHASE_BACKWARD, "backward data");
-        reads(&op, node->dy_buffer);
-        reads(&op, node->y_buffer);
-        reads(&op, parameter_buffer_of(node));
-        reads(&op, node->winner_buffer);
-        writes(&op, node->dx_buffer);
+        dlb_op op = make_op(node, run_backward_data, DLB_BACKWARD_DATA, "backward data");
+        dlb_op_reads(&op, node->dy_buffer);
+        dlb_op_reads(&op, node->y_buffer);
+        dlb_op_reads(&op, parameter_buffer_of(node));
+        dlb_op_reads(&op, node->winner_buffer);
+        dlb_op_writes(&op, node->dx_buffer);
         dlb_program_add(program, &op);
     }
     if (ops->backward_weights) {
-        dlb_op op = make_op(node, run_backward_weights, DLB_PHASE_BACKWARD, "backward weights");
-        reads(&op, node->dy_buffer);
-        reads(&op, node->x_buffer);
-        writes(&op, node->block->gradient_buffer);
+        dlb_op op = make_op(node, run_backward_weights, DLB_BACKWARD_WEIGHTS, "backward weights");
+        dlb_op_reads(&op, node->dy_buffer);
+        dlb_op_reads(&op, node->x_buffer);
+        dlb_op_writes(&op, node->block->gradient_buffer);
         dlb_program_add(program, &op);
     }
 }
 
 void dlb_node_add_loss(dlb_node *node, dlb_program *program, bool train)
 {
-    dlb_op op =
-        make_op(node, train ? run_loss_train : run_loss_evaluate, DLB_PHASE_FORWARD, "and loss");
-    reads(&op, node->x_buffer);
+    dlb_op op = make_op(node, train ? run_loss_train : run_loss_evaluate, DLB_FORWARD, "and loss");
+    dlb_op_reads(&op, node->x_buffer);
     if (train)
-        writes(&op, node->dx_buffer);
+        dlb_op_writes(&op, node->dx_buffer);
     dlb_program_add(program, &op);
 }

@@ -1,4 +1,5 @@
-/* A layer with its buffers, and the operations that it is made of. Private to graph/. */
+/* A layer with its buffers, and the operations that it is made of. Private to graph/, and to
+ * benchmarks of single operations. */
 #ifndef DLB_GRAPH_NODE_H
 #define DLB_GRAPH_NODE_H
 
@@ -13,10 +14,11 @@ typedef struct dlb_node_context {
 
 typedef struct dlb_node {
     const dlb_layer *layer;
-    int index; /* of the layer: the random stream of its dropout */
+    int index;               /* of the layer: the random stream of its dropout */
+    struct dlb_trunk *trunk; /* that computes it; NULL: it is computed by itself */
 
     /* Values, and gradients of the loss by them. In place: y == x and dx == dy. x is NULL for
-     * the batch itself; dx is NULL where no gradient is wanted. */
+     * the batch itself; dx is NULL where no gradient is wanted. All are NULL within a trunk. */
     float *x, *y, *dx, *dy;
     const dlb_block *block; /* NULL: a layer without parameters */
     const float *weights, *bias;
@@ -28,6 +30,12 @@ typedef struct dlb_node {
     int x_buffer, y_buffer, dx_buffer, dy_buffer;
     int partial_buffer, winner_buffer, losses_buffer;
 } dlb_node;
+
+/* What the decisions of a dropout layer are drawn from. */
+dlk_rng_key dlb_dropout_key(int layer, const dlb_step *step);
+
+/* Image `index` of the batch as floats, normalised. */
+void dlb_step_image(const dlb_step *step, int index, size_t floats, float *image);
 
 void dlb_node_add_forward(dlb_node *node, dlb_program *program);
 

@@ -27,6 +27,22 @@ void dlb_program_release(dlb_program *program)
     *program = (dlb_program){0};
 }
 
+static void add_operand(int *operands, int *count, int buffer)
+{
+    if (buffer >= 0)
+        operands[(*count)++] = buffer;
+}
+
+void dlb_op_reads(dlb_op *op, int buffer)
+{
+    add_operand(op->reads, &op->read_count, buffer);
+}
+
+void dlb_op_writes(dlb_op *op, int buffer)
+{
+    add_operand(op->writes, &op->write_count, buffer);
+}
+
 void dlb_program_add(dlb_program *program, const dlb_op *op)
 {
     program->ops = dlb_grow(program->ops, &program->capacity, (size_t)program->count + 1,

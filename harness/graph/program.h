@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "dlk/dispatch.h"
 #include "graph/pool.h"
 #include "graph/trace.h"
 
@@ -24,7 +25,7 @@ typedef enum dlb_phase {
 
 const char *dlb_phase_name(dlb_phase phase);
 
-enum { DLB_OP_OPERANDS = 6 };
+enum { DLB_OP_OPERANDS = 12 };
 
 typedef void dlb_op_fn(void *self, void *context, dlk_team *team);
 
@@ -33,6 +34,8 @@ typedef struct dlb_op {
     dlb_phase phase;
     dlb_op_fn *run;
     void *self; /* passed to run; not owned */
+    dlk_operation
+        operation; /* the entry of the table of kernels that it calls; DLK_OP_COUNT: none */
     int read_count, write_count;
     int reads[DLB_OP_OPERANDS], writes[DLB_OP_OPERANDS]; /* buffers */
 } dlb_op;
@@ -54,6 +57,10 @@ typedef struct dlb_program {
 
 void dlb_program_init(dlb_program *program);
 void dlb_program_release(dlb_program *program);
+
+/* Add an operand to an operation; one that is negative is none. */
+void dlb_op_reads(dlb_op *op, int buffer);
+void dlb_op_writes(dlb_op *op, int buffer);
 
 void dlb_program_add(dlb_program *program, const dlb_op *op);
 

@@ -3,32 +3,15 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "dlk/gemm.h"
 #include "graph/cost.h"
 #include "measure/memory.h"
+#include "train/choice.h"
 #include "train/defaults.h"
 #include "train/identity.h"
 #include "train/init.h"
 #include "train/ranks.h"
 #include "train/session_state.h"
-
-/* By name, so that a new choice in keys.def needs no word here. */
-static dlk_family chosen_family(const dlb_workload *w)
-{
-    const char *name = dlb_key_info(DLB_KEY_kernels)->choices[w->kernels];
-    dlk_family family = DLK_FAMILY_AUTO;
-    while (strcmp(dlk_family_name(family), name) != 0)
-        family++;
-    return family;
-}
-
-static dlk_isa chosen_isa(const dlb_workload *w)
-{
-    const char *name = dlb_key_info(DLB_KEY_isa)->choices[w->isa];
-    dlk_isa isa = DLK_ISA_AUTO;
-    while (strcmp(dlk_isa_name(isa), name) != 0)
-        isa++;
-    return isa;
-}
 
 static int check_fit(const dlb_session *s, dlb_error *err)
 {
@@ -83,11 +66,11 @@ static int resolve_workers(dlb_session *s, dlb_error *err)
 /* The user's own choice of OpenBLAS kernels overrules `isa`, so it belongs beside the result. */
 static int select_kernels(dlb_session *s, dlb_error *err)
 {
-    int status =
-        dlk_kernels_select(&s->kernels, chosen_family(&s->workload), chosen_isa(&s->workload), err);
+    int status = dlb_choose_kernels(&s->kernels, &s->workload, err);
     const char *users_core = getenv("OPENBLAS_CORETYPE");
-    if (status == 0 && users_core && *users_core)
-        dlb_notes_add(&s->notes, "kernels: %s", s->kernels.detail);
+    dlk_gemm_info info;
+    if (status == 0 && users_core && *users_core && dlk_gemm_describe(&info))
+        dlb_notes_add(&s->notes, "OpenBLAS computes as %s, by OPENBLAS_CORETYPE", info.core);
     return status;
 }
 
@@ -150,6 +133,7 @@ static int create_loaders(dlb_session *s, dlb_error *err)
                                   .first_worker = dlb_comm_rank(s->comm) * s->own_workers,
                                   .worker_count = s->own_workers,
                                   .readers = (int)w->readers,
+                                  .pixels = dlb_graph_takes_pixels(&s->model, &s->kernels),
                                   .mean = (float)s->model.mean,
                                   .std = (float)s->model.std,
                                   .seed = (uint32_t)w->seed};

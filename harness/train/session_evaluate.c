@@ -26,6 +26,9 @@ static void evaluate_batch(dlb_session *s, const dlb_batch *batch)
     dlb_step step = {.n = batch->count,
                      .step_images = batch->count,
                      .x = batch->x,
+                     .pixels = {.set = s->data.test.images,
+                                .indices = batch->indices,
+                                .values = dlb_loader_values(s->test_loader)},
                      .labels = batch->labels,
                      .result = &result};
     dlb_graph_evaluate(s->graph, s->pool, &step, s->trace);

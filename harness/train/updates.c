@@ -350,26 +350,26 @@ void dlb_updates_between(void *updates)
 
 /* ---- Operations ---- */
 
-static void writes(dlb_op *op, int operand)
-{
-    op->writes[op->write_count++] = operand;
-}
-
 static dlb_op make_op(const char *layer, const char *what, dlb_op_fn *run, group *g)
 {
-    dlb_op op = {.phase = DLB_PHASE_UPDATE, .run = run, .self = g};
+    dlb_op op = {.phase = DLB_PHASE_UPDATE, .operation = DLK_OP_COUNT, .run = run, .self = g};
     snprintf(op.name, sizeof op.name, "%s %s", layer, what);
     return op;
 }
 
+static group *group_of(const dlb_updates *u, const dlb_block *block)
+{
+    return &u->groups[dlb_buckets_group_of(u->options.buckets, block->index)];
+}
+
 static void add_join(dlb_updates *u, dlb_program *program, const dlb_block *block)
 {
-    group *g = &u->groups[dlb_buckets_group_of(u->options.buckets, block->index)];
+    group *g = group_of(u, block);
     dlb_op op = make_op(block->layer->name, "ready", run_join, g);
-    op.reads[op.read_count++] = block->gradient_buffer;
-    writes(&op, block->parameter_buffer);
-    writes(&op, g->operand);
-    writes(&op, u->order);
+    dlb_op_reads(&op, block->gradient_buffer);
+    dlb_op_writes(&op, block->parameter_buffer);
+    dlb_op_writes(&op, g->operand);
+    dlb_op_writes(&op, u->order);
     dlb_program_add(program, &op);
 }
 
@@ -377,12 +377,12 @@ static void add_finish(dlb_updates *u, dlb_program *program, group *g)
 {
     const dlb_block *block = dlb_graph_block(u->options.graph, g->plan->first_block);
     dlb_op op = make_op(block->layer->name, "update", run_finish, g);
-    writes(&op, g->operand);
+    dlb_op_writes(&op, g->operand);
     if (joins(u)) { /* one after the other, when all are started */
-        writes(&op, u->order);
+        dlb_op_writes(&op, u->order);
     } else {
-        op.reads[op.read_count++] = block->gradient_buffer;
-        writes(&op, block->parameter_buffer);
+        dlb_op_reads(&op, block->gradient_buffer);
+        dlb_op_writes(&op, block->parameter_buffer);
     }
     dlb_program_add(program, &op);
 }
@@ -396,7 +396,9 @@ void dlb_updates_add(void *updates, dlb_program *program, const dlb_block *block
         return;
     if (block && joins(u))
         add_join(u, program, block);
-    for (int i = 0; !block && i < u->options.buckets->group_count; i++)
+    else if (block)
+        add_finish(u, program, group_of(u, block));
+    for (int i = 0; !block && joins(u) && i < u->options.buckets->group_count; i++)
         add_finish(u, program, &u->groups[i]);
 }
 

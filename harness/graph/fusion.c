@@ -1,0 +1,132 @@
+#include "graph/fusion.h"
+
+#include <stdio.h>
+
+#include "graph/cost.h"
+#include "graph/shape.h"
+
+enum { NO_LAYER = -1 };
+
+dlk_operation dlb_layer_operation(dlb_layer_kind kind, dlb_pass pass)
+{
+    static const dlk_operation operations[DLB_LAYER_KINDS][DLB_PASSES] = {
+        [DLB_CONV2D] = {DLK_OP_conv2d_forward, DLK_OP_conv2d_backward_data,
+                        DLK_OP_conv2d_backward_weights},
+        [DLB_DENSE] = {DLK_OP_dense_forward, DLK_OP_dense_backward_data,
+                       DLK_OP_dense_backward_weights},
+        [DLB_MAXPOOL] = {DLK_OP_maxpool_forward, DLK_OP_maxpool_backward, DLK_OP_COUNT},
+        [DLB_RELU] = {DLK_OP_relu_forward, DLK_OP_relu_backward, DLK_OP_COUNT},
+        [DLB_DROPOUT] = {DLK_OP_dropout_forward, DLK_OP_dropout_backward, DLK_OP_COUNT},
+        [DLB_DROPOUT2D] = {DLK_OP_dropout_forward, DLK_OP_dropout_backward, DLK_OP_COUNT},
+        [DLB_SOFTMAX] = {DLK_OP_softmax_xent, DLK_OP_COUNT, DLK_OP_COUNT},
+        [DLB_FLATTEN] = {DLK_OP_COUNT, DLK_OP_COUNT, DLK_OP_COUNT},
+    };
+    return operations[kind][pass];
+}
+
+/* ---- The pattern ---- */
+
+static bool is_pool_of_stage(const dlb_layer *layer)
+{
+    return layer->kind == DLB_MAXPOOL && layer->kernel[0] == 2 && layer->kernel[1] == 2 &&
+           layer->stride[0] == 2;
+}
+
+/*
+ * Whether the layer continues the stage, and if so, take it in. An element that is dropped before
+ * the pool can no longer win there, so no pool follows a plain dropout; whole planes may be dropped
+ * on either side.
+ */
+static bool take(dlb_stage *stage, const dlb_layer *layer, int index)
+{
+    if (layer->kind == DLB_RELU && !stage->shape.relu)
+        return stage->shape.relu = true;
+    if (is_pool_of_stage(layer) && !stage->shape.pool && stage->dropout == NO_LAYER)
+        return stage->shape.pool = true;
+    int *dropout = layer->kind == DLB_DROPOUT     ? &stage->dropout
+                   : layer->kind == DLB_DROPOUT2D ? &stage->dropout2d
+                                                  : NULL;
+    if (!dropout || *dropout != NO_LAYER)
+        return false;
+    *dropout = index;
+    return true;
+}
+
+/* What ReLU or pool keep for backward also tells what was dropped; without them nothing does. */
+static bool can_drop(const dlb_stage *stage)
+{
+    return stage->shape.relu || stage->shape.pool;
+}
+
+static void match(dlb_stage *stage, const dlb_model *model)
+{
+    while (stage->end < model->layer_count && take(stage, &model->layers[stage->end], stage->end))
+        stage->end++;
+    if (can_drop(stage))
+        return;
+    stage->end = stage->first + 1;
+    stage->dropout = stage->dropout2d = NO_LAYER;
+}
+
+/* ---- The kernels ---- */
+
+static void explain(dlb_stage *stage, const char *direction, const char *kernel, const char *why)
+{
+    if (!*stage->why)
+        snprintf(stage->why, sizeof stage->why, "%s %s: %s", kernel, direction, why);
+}
+
+static const dlk_stage_forward *choose_forward(dlb_stage *stage, const dlk_kernels *kernels)
+{
+    for (int i = 0; kernels->stage_forward[i]; i++) {
+        const char *misfit = kernels->stage_forward[i]->misfit(&stage->shape);
+        if (!misfit)
+            return kernels->stage_forward[i];
+        explain(stage, "forward", kernels->stage_forward[i]->name, misfit);
+    }
+    return NULL;
+}
+
+static const dlk_stage_backward *choose_backward(dlb_stage *stage, const dlk_kernels *kernels)
+{
+    for (int i = 0; kernels->stage_backward[i]; i++) {
+        const char *misfit = kernels->stage_backward[i]->misfit(&stage->shape, stage->data);
+        if (!misfit)
+            return kernels->stage_backward[i];
+        explain(stage, "backward", kernels->stage_backward[i]->name, misfit);
+    }
+    return NULL;
+}
+
+static void choose(dlb_stage *stage, const dlk_kernels *kernels)
+{
+    if (!kernels->stage_forward) {
+        snprintf(stage->why, sizeof stage->why, "kernels = %s fuse nothing",
+                 dlk_family_name(kernels->family));
+        return;
+    }
+    const dlk_stage_forward *forward = choose_forward(stage, kernels);
+    if (forward)
+        *stage->why = '\0'; /* what else did not fit is of no interest */
+    const dlk_stage_backward *backward = forward ? choose_backward(stage, kernels) : NULL;
+    if (!backward)
+        return;
+    *stage->why = '\0';
+    stage->forward = forward;
+    stage->backward = backward;
+}
+
+dlb_stage dlb_stage_at(const dlb_model *model, int first, const dlk_kernels *kernels)
+{
+    dlb_stage stage = {.first = first,
+                       .end = first + 1,
+                       .shape = {.conv = dlb_layer_conv2d(&model->layers[first], 1)},
+                       .dropout = NO_LAYER,
+                       .dropout2d = NO_LAYER,
+                       .data = first > dlb_model_first_trained(model)};
+    match(&stage, model);
+    choose(&stage, kernels);
+    if (!dlb_stage_is_fused(&stage))
+        stage.end = first + 1;
+    return stage;
+}

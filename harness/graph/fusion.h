@@ -1,0 +1,46 @@
+/*
+ * Which layers are computed together, and by which kernels.
+ *
+ * A pass over the layer list looks for stages (dlk/stage.h) by pattern and shape: a convolution
+ * and the ReLU, max-pool and dropouts that follow it in an order that commutes with the stage's. A
+ * stage is fused where the family of kernels has one for its forward and one for its backward;
+ * else its layers are computed one by one. `dlbench summary --plan` prints the outcome.
+ */
+#ifndef DLB_GRAPH_FUSION_H
+#define DLB_GRAPH_FUSION_H
+
+#include <stdbool.h>
+
+#include "dlk/dispatch.h"
+#include "graph/model.h"
+
+/* What is computed of a layer. */
+typedef enum dlb_pass { DLB_FORWARD, DLB_BACKWARD_DATA, DLB_BACKWARD_WEIGHTS, DLB_PASSES } dlb_pass;
+
+/* The entry of the table that computes it of a layer by itself; DLK_OP_COUNT: there is none. */
+dlk_operation dlb_layer_operation(dlb_layer_kind kind, dlb_pass pass);
+
+typedef struct dlb_stage {
+    int first, end; /* its layers: the convolution and those fused with it */
+    dlk_stage shape;
+    int dropout, dropout2d; /* layers; -1: none */
+    bool data;              /* whether training wants the gradient of its input */
+
+    /* Both set, or both NULL and `why` says which kernel does not fit, and why. */
+    const dlk_stage_forward *forward;
+    const dlk_stage_backward *backward;
+    char why[160];
+} dlb_stage;
+
+/*
+ * The stage that begins with layer `first`, a convolution. Where it is not fused, its end is the
+ * convolution's.
+ */
+dlb_stage dlb_stage_at(const dlb_model *model, int first, const dlk_kernels *kernels);
+
+static inline bool dlb_stage_is_fused(const dlb_stage *stage)
+{
+    return stage->forward != NULL;
+}
+
+#endif

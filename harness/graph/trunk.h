@@ -1,0 +1,40 @@
+/*
+ * A trunk: consecutive fused stages, run depth first. One image goes through all of them while its
+ * values are in cache, then the next; only what backward needs is kept for the batch: a byte a
+ * pool window, and those values between stages that are dearer to compute again than to keep.
+ * Backward takes groups of images, whose sums of gradients are added in a fixed order.
+ *
+ * Private to graph/. Life: create → (buffers are allocated) → bind → bind_parameters → operations.
+ */
+#ifndef DLB_GRAPH_TRUNK_H
+#define DLB_GRAPH_TRUNK_H
+
+#include "graph/buffers.h"
+#include "graph/fusion.h"
+#include "graph/node.h"
+
+typedef struct dlb_trunk dlb_trunk;
+
+/* A longer run of stages becomes several trunks: an operation names only so many operands. */
+enum { DLB_TRUNK_STAGES = 8 };
+
+/* The trunk of `count` stages from *stages on; buffers beside x, y, dx and dy are planned. */
+dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlb_stage *stages, int count, int batch,
+                            dlb_buffers *buffers);
+void dlb_trunk_free(dlb_trunk *trunk);
+
+/* Its layers are [first, end). */
+int dlb_trunk_first(const dlb_trunk *trunk);
+int dlb_trunk_end(const dlb_trunk *trunk);
+
+size_t dlb_trunk_scratch_floats(const dlb_trunk *trunk);
+
+/* `nodes` are the graph's, bound already: those of the trunk's ends have its x, y, dx and dy. */
+void dlb_trunk_bind(dlb_trunk *trunk, const dlb_buffers *buffers, const dlb_node *nodes);
+
+void dlb_trunk_add_forward(dlb_trunk *trunk, dlb_program *program);
+
+/* Makes the gradients of all its layers final. */
+void dlb_trunk_add_backward(dlb_trunk *trunk, dlb_program *program);
+
+#endif

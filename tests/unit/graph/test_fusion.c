@@ -1,0 +1,71 @@
+/* Stages are found by pattern and shape, and what is not fused says why. */
+#include <criterion/criterion.h>
+
+#include "graph/fusion.h"
+
+/* The stage of the first convolution of a model with these lines in it. */
+static dlb_stage stage_of(const char *lines, dlk_family family)
+{
+    char text[1024];
+    dlb_error err;
+    dlb_model model;
+    dlk_kernels kernels;
+    snprintf(text, sizeof text, "model t\ninput 28x28x1\n%sflatten\ndense units=10\nsoftmax\n",
+             lines);
+    cr_assert_eq(dlb_model_parse(&model, "t", text, &err), 0, "%s", err.message);
+    cr_assert_eq(dlk_kernels_select(&kernels, family, DLK_ISA_AUTO, &err), 0, "%s", err.message);
+    int first = 0;
+    while (model.layers[first].kind != DLB_CONV2D)
+        first++;
+    dlb_stage stage = dlb_stage_at(&model, first, &kernels);
+    dlb_model_release(&model);
+    return stage;
+}
+
+Test(fusion, takes_the_layers_that_commute_with_a_stage)
+{
+    static const struct {
+        const char *lines;
+        int layers;
+        bool relu, pool;
+    } cases[] = {
+        {"conv2d filters=32 kernel=3\nrelu\n", 2, true, false},
+        {"conv2d filters=32 kernel=3\nrelu\nmaxpool size=2\n", 3, true, true},
+        {"conv2d filters=10 kernel=5\nmaxpool size=2\nrelu\n", 3, true, true},
+        {"conv2d filters=10 kernel=5\ndropout2d rate=0.5\nmaxpool size=2\nrelu\n", 4, true, true},
+        {"conv2d filters=10 kernel=5\nmaxpool size=2\ndropout2d rate=0.5\n", 3, false, true},
+        {"conv2d filters=10 kernel=5\nrelu\nmaxpool size=2\ndropout rate=0.2\n", 4, true, true},
+        /* What is dropped before a pool may not win there. */
+        {"conv2d filters=32 kernel=3\nrelu\ndropout rate=0.2\nmaxpool size=2\n", 3, true, false},
+        /* Another pool than 2×2 is no part of a stage. */
+        {"conv2d filters=32 kernel=3\nrelu\nmaxpool size=3\n", 2, true, false},
+        {"conv2d filters=32 kernel=3\nrelu\nmaxpool size=2 stride=1\n", 2, true, false},
+        /* Nothing would remember what a dropout alone has dropped. */
+        {"conv2d filters=32 kernel=3\ndropout rate=0.2\n", 1, false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dlb_stage stage = stage_of(cases[i].lines, DLK_FAMILY_SIMD);
+        cr_assert(dlb_stage_is_fused(&stage), "%s: %s", cases[i].lines, stage.why);
+        cr_assert_eq(stage.end - stage.first, cases[i].layers, "%s", cases[i].lines);
+        cr_assert_eq(stage.shape.relu, cases[i].relu, "%s", cases[i].lines);
+        cr_assert_eq(stage.shape.pool, cases[i].pool, "%s", cases[i].lines);
+    }
+}
+
+Test(fusion, says_why_a_convolution_is_computed_by_itself)
+{
+    dlb_stage stage = stage_of("conv2d filters=8 kernel=3 stride=3\nrelu\n", DLK_FAMILY_SIMD);
+    cr_assert_not(dlb_stage_is_fused(&stage));
+    cr_assert_eq(stage.end - stage.first, 1);
+    cr_assert_not_null(strstr(stage.why, "stride"), "%s", stage.why);
+
+    stage = stage_of("conv2d filters=32 kernel=3\nrelu\n", DLK_FAMILY_BLAS);
+    cr_assert_not(dlb_stage_is_fused(&stage));
+    cr_assert_not_null(strstr(stage.why, "blas"), "%s", stage.why);
+}
+
+Test(fusion, wants_the_gradient_of_the_input_only_where_something_below_is_trained)
+{
+    dlb_stage first = stage_of("conv2d filters=10 kernel=5\nmaxpool size=2\n", DLK_FAMILY_SIMD);
+    cr_assert_not(first.data);
+}
