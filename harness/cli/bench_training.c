@@ -29,6 +29,8 @@ static int read_speed(const char *path, dlb_bench_speed *speed, dlb_error *err)
     *speed = (dlb_bench_speed){
         .train_s = train_s,
         .images_per_s = dlb_row_real(&result.run, DLB_RUN_images_per_s),
+        .eval_images_per_s = dlb_row_real(&result.run, DLB_RUN_test_images) /
+                             dlb_row_real(&result.run, DLB_RUN_eval_s),
         .exposed_pct = mean_pct(&result, DLB_RANK_comm_exposed_s, train_s),
         .wait_pct = mean_pct(&result, DLB_RANK_wait_s, train_s),
         .peak_mb = dlb_row_real(&result.run, DLB_RUN_peak_rss_mb),
@@ -56,12 +58,16 @@ static int start(const dlb_bench_training *t, const dlb_launch_machine *machine,
                  dlb_error *err)
 {
     enum { DIGITS = 24 };
-    char ranks[DIGITS], workers[DIGITS], batch[DIGITS], images[DIGITS], test_images[DIGITS];
+    char ranks[DIGITS], threads[DIGITS], workers[DIGITS], batch[DIGITS], images[DIGITS],
+        test_images[DIGITS];
+    int team = t->threads ? t->threads : 1;
+    long long tests = t->test_images ? t->test_images : TEST_IMAGES;
     snprintf(ranks, DIGITS, "%d", t->ranks);
+    snprintf(threads, DIGITS, "%d", team);
     snprintf(workers, DIGITS, "%lld", t->workers);
     snprintf(batch, DIGITS, "%lld", t->batch);
     snprintf(images, DIGITS, "%lld", t->images * t->ranks);
-    snprintf(test_images, DIGITS, "%d", TEST_IMAGES * t->ranks);
+    snprintf(test_images, DIGITS, "%lld", tests * t->ranks);
     const char *const words[] = {"train",
                                  "--quiet",
                                  "--result",
@@ -73,7 +79,7 @@ static int start(const dlb_bench_training *t, const dlb_launch_machine *machine,
                                  "--ranks",
                                  ranks,
                                  "--threads",
-                                 "1",
+                                 threads,
                                  "--epochs",
                                  "1",
                                  "--batch",
@@ -87,7 +93,7 @@ static int start(const dlb_bench_training *t, const dlb_launch_machine *machine,
                                  NULL};
     /* One rank, too, is to be bound as the others are. */
     dlb_launch launch = {
-        .starter = DLB_STARTER_MPIRUN, .ranks = t->ranks, .threads = 1, .program = words};
+        .starter = DLB_STARTER_MPIRUN, .ranks = t->ranks, .threads = team, .program = words};
     dlb_launch_end end;
     if (dlb_relaunch_run(&launch, machine, &end, err) < 0)
         return DLB_FAIL;

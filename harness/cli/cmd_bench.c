@@ -12,6 +12,10 @@ static const struct subject {
     {"workers", dlb_bench_workers,
      "an epoch of many workers on one rank against one of a single worker"},
     {"sweep", dlb_bench_sweep, "what a sweep itself costs a point, and a million points and rows"},
+    {"kernels", dlb_bench_kernels,
+     "each operation of a training step against OpenBLAS and the peak"},
+    {"cores", dlb_bench_cores,
+     "what more cores bring to training, against what they bring to the peak"},
 };
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };

@@ -38,6 +38,8 @@ it 'lists its subjects, and refuses others'
 expect_exit 0 "$DLBENCH" bench --help
 expect_stdout '^  comm '
 expect_stdout '^  scaling '
+expect_stdout '^  kernels '
+expect_stdout '^  cores '
 expect_exit 2 "$DLBENCH" bench
 expect_stderr '^usage'
 expect_exit 2 "$DLBENCH" bench scalign
@@ -66,7 +68,65 @@ refuse "no model 'lenet'" scaling --model lenet
 echo 'a,b' >foreign.csv
 refuse 'foreign.csv: its header' comm --csv foreign.csv
 refuse 'foreign.csv: its header' scaling --csv foreign.csv
+refuse 'foreign.csv: its header' kernels --csv foreign.csv
+refuse 'foreign.csv: its header' cores --csv foreign.csv
 expect_equal 'a,b' "$(cat foreign.csv)"
+refuse "no model 'lenet'" kernels --model lenet
+refuse '--alive 1.5: must be a number, 0 to 1' kernels --alive 1.5
+refuse '--rounds 0: must be' kernels --rounds 0
+refuse '.*isa' kernels --isa mmx
+refuse '--roofline roof.gif: must be .* \.svg, \.png or \.pdf' kernels --roofline roof.gif
+refuse '--roofline .*dot.dot.svg: must be' kernels --roofline ./dot.dot.svg
+refuse '.*missing' kernels --roofline missing/roof.svg
+refuse '--batch 9: cannot be shared equally by 2 ranks' cores --cores 2 --batch 9
+refuse '--images 100: must be a multiple of the batch, 64' cores --cores 2 --batch 64 --images 100
+refuse "no model 'lenet'" cores --model lenet
+refuse '--cores 1: must be' cores --cores 1
+
+# What the operations of a plan are measured with, in a short time.
+small=(--model horovod_cnn --data synthetic --batch 8 --steps 1)
+
+it 'times every operation of the plan, beside OpenBLAS'
+expect_exit 0 "$DLBENCH" bench kernels "${small[@]}" --rounds 2 --csv kernels.csv
+expect_stdout '^Kernels of horovod_cnn: kernels = .*, batch = 8, 1 thread'
+measured='[0-9.]+ [nµm]?s +[0-9.]+…[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+…[0-9.]+'
+for operation in 'dense_1 (forward|backward data|backward weights)' 'softmax_1 and loss' \
+    'dropout_1 (forward|backward data)' 'all layers forward and backward' 'sgd update \(a step\)'; do
+    expect_stdout "^  $operation +[a-z]+ +$measured +"
+done
+"$DLBENCH" summary horovod_cnn --plan | awk '/^conv2d.* \+ / { print $1 }' >fused
+while read -r first; do
+    for pass in forward backward; do
+        expect_stdout "^  $first–[a-z0-9_]+ $pass +[a-z0-9 ]+ +$measured"
+    done
+done <fused
+expect_stdout '^  sgemm 1024³ of OpenBLAS [0-9.]+ GFLOP/s .* FMA peak of a core [0-9.]+ GFLOP/s, triad'
+expect_equal 2 "$(grep -c ',chosen,all layers forward and backward,' kernels.csv)"
+expect_equal 6 "$(grep -c ',reference,' kernels.csv)"
+expect_positive kernels.csv gflops
+
+it 'times layers that nothing fuses one by one'
+expect_exit 0 "$DLBENCH" bench kernels "${small[@]}" --rounds 1 --kernels blas
+for operation in 'conv2d_2 (forward|backward data|backward weights)' 'maxpool_1 forward' \
+    'dropout2d_1 backward data' 'relu_1 forward'; do
+    expect_stdout "^  $operation +(blas|ref) +$measured"
+done
+expect_no_match '^  conv2d_1 backward data'
+
+it 'has the share of gradients that was asked for'
+if [ -s fused ]; then
+    expect_exit 0 "$DLBENCH" bench kernels "${small[@]}" --rounds 1 --alive 0.25
+    expect_stdout '^  conv2d_2–.* backward .* 25 %$'
+fi
+
+if command -v gnuplot >/dev/null; then
+    it 'draws the operations below the roofs of the machine'
+    mkdir figures
+    expect_exit 0 "$DLBENCH" bench kernels "${small[@]}" --rounds 1 --roofline figures/roof.svg
+    expect_file figures/roof.svg 'FMA peak'
+    expect_file figures/roof.svg 'dense_1 forward'
+    expect_file figures/roof.gp
+fi
 
 if ! command -v mpirun >/dev/null; then
     left_out 'there is no mpirun'
@@ -134,6 +194,21 @@ expect_stdout 'an epoch of 4 workers takes [0-9.]+ times as long'
 expect_exit 2 "$DLBENCH" bench workers --workers 1
 expect_stderr '--workers 1'
 
+it 'compares what more cores bring to training and to the peak'
+expect_exit 0 "$DLBENCH" bench cores --cores 2 --rounds 2 --batch 32 --images 64 --model horovod_cnn \
+    --csv cores.csv
+expect_stdout '^Cores and horovod_cnn: 64 images in steps of 32'
+expect_stdout '^  1 rank × 1 thread +[0-9,]+ +1\.00 +1\.00…1\.00 +– +– +[0-9.]+ +[0-9]+ MB$'
+for cores in '1 rank × 2 threads' '2 ranks × 1 thread'; do
+    expect_stdout "^  $cores +[0-9,]+( +[0-9.]+ +[0-9.]+…[0-9.]+){2} +[0-9.]+ +[0-9]+ MB\$"
+done
+expect_stdout '^  FMA peak: [0-9]+ GFLOP/s on one core, [0-9]+ on 2: [0-9.]+ times as much'
+expect_rows $((2 * 3)) cores.csv
+expect_equal 2 "$(count cores.csv side=ranks ranks=2 threads=1 images=64 batch=32)"
+expect_equal 2 "$(count cores.csv side=threads ranks=1 threads=2)"
+expect_positive cores.csv images_per_s
+expect_positive cores.csv eval_images_per_s
+
 it 'leaves no files behind'
 expect_equal '' "$(ls tmp)"
 
@@ -163,7 +238,11 @@ interrupted() {
 it 'ends when it is interrupted, with all that it has started'
 interrupted comm --rounds 99991 --largest-kb 1
 expect_equal '' "$(processes_with 99991)"
+interrupted kernels --rounds 99991 --model horovod_cnn --data synthetic --steps 1
+expect_equal '' "$(processes_with 99991)"
 interrupted scaling --images 60000 --model horovod_cnn
+expect_equal '' "$(processes_with "$TMPDIR")"
+interrupted cores --cores 2 --images 64000 --model horovod_cnn
 expect_equal '' "$(processes_with "$TMPDIR")"
 expect_equal '' "$(ls tmp)"
 

@@ -1,0 +1,375 @@
+#include <math.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/bench.h"
+#include "cli/bench_progress.h"
+#include "cli/bench_row.h"
+#include "cli/bench_scene.h"
+#include "cli/bench_table.h"
+#include "cli/bench_training.h"
+#include "cli/cmd.h"
+#include "cli/relaunch.h"
+#include "cli/stop.h"
+#include "measure/cores.h"
+#include "measure/peak.h"
+#include "train/defaults.h"
+
+static const char name[] = "dlbench bench cores";
+
+#define MODEL  "keras_cnn"
+#define ROUNDS "5"
+
+enum { CORES_MAX = 4096, PROBE_STEPS = 8, STEPS_MIN = 8 };
+
+static const double run_s = 2.5; /* of a training on one core, where its length is left to us */
+
+typedef struct options {
+    long long cores, rounds;
+    long long batch;  /* of all ranks together; 0: the model's own */
+    long long images; /* of a training, and of its evaluation; 0: left to us */
+    const char *model, *csv;
+} options;
+
+/* What is compared: one core, all cores as threads of a rank, and as ranks. */
+enum { ONE, THREADS, RANKS, SIDES };
+
+/* Each has a value a round, NaN until it is measured. */
+typedef struct side {
+    double *rate, *eval_rate; /* images/s */
+    double *peak_mb;
+    char label[48];
+} side;
+
+typedef struct bench {
+    options *options;
+    dlb_launch_machine machine;
+    char folder[PATH_MAX]; /* for results on their way */
+    dlb_bench_progress progress;
+    side sides[SIDES];
+    double peak_one_now, peak_all_now; /* GFLOP/s, right before a training */
+    double *peak_one, *peak_all;       /* the best of each round */
+} bench;
+
+/* ---- Raw measurements ---- */
+
+static const char header[] = "model,batch,side,ranks,threads,round,images,images_per_s,"
+                             "eval_images_per_s,peak_rss_mb,peak_one_gflops,peak_all_gflops,host";
+
+static int save(const bench *b, int which, const dlb_bench_training *t, int round, const char *host,
+                dlb_error *err)
+{
+    static const char *const names[] = {[ONE] = "one", [THREADS] = "threads", [RANKS] = "ranks"};
+    const side *s = &b->sides[which];
+    if (!b->options->csv)
+        return 0;
+    dlb_bench_row row = {0};
+    dlb_bench_row_text(&row, t->model);
+    dlb_bench_row_number(&row, (double)b->options->batch);
+    dlb_bench_row_text(&row, names[which]);
+    dlb_bench_row_number(&row, t->ranks);
+    dlb_bench_row_number(&row, t->threads);
+    dlb_bench_row_number(&row, round + 1);
+    dlb_bench_row_number(&row, (double)(t->images * t->ranks));
+    dlb_bench_row_number(&row, s->rate[round]);
+    dlb_bench_row_number(&row, s->eval_rate[round]);
+    dlb_bench_row_number(&row, s->peak_mb[round]);
+    dlb_bench_row_number(&row, b->peak_one_now);
+    dlb_bench_row_number(&row, b->peak_all_now);
+    dlb_bench_row_text(&row, host);
+    return dlb_bench_row_append(&row, b->options->csv, header, err);
+}
+
+/* ---- Measuring ---- */
+
+/* The same images, in the same steps, whoever computes them. */
+static dlb_bench_training training_of(const bench *b, int which)
+{
+    const options *o = b->options;
+    int ranks = which == RANKS ? (int)o->cores : 1;
+    return (dlb_bench_training){.model = o->model,
+                                .ranks = ranks,
+                                .threads = which == THREADS ? (int)o->cores : 1,
+                                .batch = o->batch / ranks,
+                                .images = o->images / ranks,
+                                .test_images = o->images / ranks};
+}
+
+static int train(bench *b, const dlb_bench_training *training, dlb_bench_speed *speed,
+                 dlb_error *err)
+{
+    int status = dlb_bench_train(training, &b->machine, b->folder, speed, err);
+    if (dlb_stop_asked())
+        return dlb_fail(err, DLB_STOPPED, "stopped before all was measured");
+    return status;
+}
+
+/* So many images that one core is busy for about run_s. */
+static int size_runs(bench *b, dlb_error *err)
+{
+    options *o = b->options;
+    if (o->images)
+        return 0;
+    dlb_bench_progress_show(&b->progress, "how long a run is to be");
+    o->images = PROBE_STEPS * o->batch;
+    dlb_bench_training probe = training_of(b, ONE);
+    dlb_bench_speed speed;
+    int status = train(b, &probe, &speed, err);
+    if (status < 0)
+        return status;
+    double steps = ceil(run_s * speed.images_per_s / (double)o->batch);
+    o->images = (steps > STEPS_MIN ? llround(steps) : STEPS_MIN) * o->batch;
+    return 0;
+}
+
+static int measure(bench *b, int which, int round, dlb_error *err)
+{
+    dlb_bench_training training = training_of(b, which);
+    side *s = &b->sides[which];
+    dlb_bench_speed speed;
+    dlb_bench_progress_show(&b->progress, "round %d of %lld: %s", round + 1, b->options->rounds,
+                            s->label);
+    int status = train(b, &training, &speed, err);
+    if (status < 0)
+        return status;
+    s->rate[round] = speed.images_per_s;
+    s->eval_rate[round] = speed.eval_images_per_s;
+    s->peak_mb[round] = speed.peak_mb;
+    return save(b, which, &training, round, speed.host, err);
+}
+
+static void measure_peaks(bench *b, int round)
+{
+    dlk_isa isa = dlk_isa_best();
+    b->peak_one_now = dlb_peak_gflops(1, isa).number;
+    b->peak_all_now = dlb_peak_gflops((int)b->options->cores, isa).number;
+    b->peak_one[round] = fmax(b->peak_one[round], b->peak_one_now);
+    b->peak_all[round] = fmax(b->peak_all[round], b->peak_all_now);
+}
+
+/* Another side begins in each round. */
+static int measure_all(bench *b, dlb_error *err)
+{
+    int status = size_runs(b, err);
+    for (int i = 0; i < b->options->rounds * SIDES && status == 0; i++) {
+        int round = i / SIDES;
+        measure_peaks(b, round);
+        status = measure(b, (round + i) % SIDES, round, err);
+    }
+    return status;
+}
+
+/* ---- The table ---- */
+
+static dlb_spread spread_of(const bench *b, const double *values)
+{
+    return dlb_spread_of(values, (size_t)b->options->rounds);
+}
+
+/* Of above / below within a round, by the gain by / by_below in it; `by` NULL: as it is. */
+static dlb_spread ratio_of(const bench *b, const double *above, const double *below,
+                           const double *by, const double *by_below)
+{
+    size_t rounds = (size_t)b->options->rounds;
+    double *ratios = dlb_alloc(rounds, sizeof *ratios);
+    for (size_t i = 0; i < rounds; i++)
+        ratios[i] = above[i] / below[i] / (by ? by[i] / by_below[i] : 1);
+    dlb_spread spread = spread_of(b, ratios);
+    free(ratios);
+    return spread;
+}
+
+static void add_memory(dlb_bench_table *table, double megabytes)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.0f MB", megabytes);
+    dlb_bench_table_add(table, isnan(megabytes) ? "–" : text);
+}
+
+static void add_row(const bench *b, const side *s, dlb_bench_table *table)
+{
+    const double *one = b->sides[ONE].rate;
+    dlb_spread speedup = ratio_of(b, s->rate, one, NULL, NULL);
+    dlb_spread efficiency = {.median = NAN};
+    if (s != &b->sides[ONE])
+        efficiency = ratio_of(b, s->rate, one, b->peak_all, b->peak_one);
+    dlb_bench_table_add(table, s->label);
+    dlb_bench_table_add(table, dlb_text_count(spread_of(b, s->rate).median).text);
+    dlb_bench_table_add_ratio(table, &speedup);
+    dlb_bench_table_add_ratio(table, &efficiency);
+    dlb_bench_table_add(
+        table, dlb_bench_ratio(ratio_of(b, s->eval_rate, s->rate, NULL, NULL).median).text);
+    add_memory(table, spread_of(b, s->peak_mb).max);
+}
+
+static void print_table(const bench *b)
+{
+    static const char *const titles[] = {"on",         "images/s",      "speed-up",
+                                         "quartiles",  "of the peak's", "quartiles",
+                                         "evaluation", "memory"};
+    enum { COLUMNS = sizeof titles / sizeof *titles };
+    dlb_bench_table table;
+    dlb_bench_table_init(&table, COLUMNS, true);
+    for (int i = 0; i < COLUMNS; i++)
+        dlb_bench_table_add(&table, titles[i]);
+    for (int i = 0; i < SIDES; i++)
+        add_row(b, &b->sides[i], &table);
+    dlb_bench_table_print(&table, stdout);
+    dlb_bench_table_release(&table);
+}
+
+static void print(const bench *b, const dlb_bench_scene *scene)
+{
+    const options *o = b->options;
+    dlb_spread gain = ratio_of(b, b->peak_all, b->peak_one, NULL, NULL);
+    printf("Cores and %s: %s images in steps of %lld, shared by all cores\n"
+           "median of %lld round%s; ratios within a round\n\n",
+           o->model, dlb_text_count((double)o->images).text, o->batch, o->rounds,
+           o->rounds == 1 ? "" : "s");
+    print_table(b);
+    printf(
+        "\n  FMA peak: %.0f GFLOP/s on one core, %.0f on %lld: %.2f times as much (%.2f…%.2f)\n"
+        "  of the peak's: the speed-up by that gain, in the same round\n"
+        "  evaluation: images/s forward only, by images/s of training; memory: most of a rank\n\n",
+        spread_of(b, b->peak_one).median, spread_of(b, b->peak_all).median, o->cores, gain.median,
+        gain.lower, gain.upper);
+    if (o->cores > b->machine.cores)
+        printf("note: there are only %d cores: times are not those of %lld\n", b->machine.cores,
+               o->cores);
+    dlb_bench_scene_print(scene, (int)o->cores);
+}
+
+/* ---- Life ---- */
+
+static double *make_values(const bench *b)
+{
+    return dlb_alloc((size_t)b->options->rounds, sizeof(double));
+}
+
+static void make_sides(bench *b)
+{
+    for (int i = 0; i < SIDES; i++) {
+        side *s = &b->sides[i];
+        dlb_bench_training t = training_of(b, i);
+        *s = (side){.rate = make_values(b), .eval_rate = make_values(b), .peak_mb = make_values(b)};
+        snprintf(s->label, sizeof s->label, "%d rank%s × %d thread%s", t.ranks,
+                 t.ranks == 1 ? "" : "s", t.threads, t.threads == 1 ? "" : "s");
+    }
+    b->peak_one = make_values(b);
+    b->peak_all = make_values(b);
+}
+
+static void free_sides(bench *b)
+{
+    free(b->peak_all);
+    free(b->peak_one);
+    for (int i = 0; i < SIDES; i++) {
+        free(b->sides[i].peak_mb);
+        free(b->sides[i].eval_rate);
+        free(b->sides[i].rate);
+    }
+}
+
+static int run(options *o)
+{
+    dlb_error err;
+    bench b = {.options = o};
+    dlb_bench_scene scene = dlb_bench_scene_now();
+    dlb_stop_catch();
+    if (dlb_bench_make_folder(b.folder, &err) < 0)
+        return dlb_cli_fail(name, &err);
+    dlb_bench_progress_init(&b.progress, stderr);
+    dlb_launch_here(&b.machine);
+    make_sides(&b);
+    int status = measure_all(&b, &err);
+    dlb_bench_progress_clear(&b.progress);
+    if (status == 0)
+        print(&b, &scene);
+    free_sides(&b);
+    rmdir(b.folder);
+    return status < 0 ? dlb_cli_fail(name, &err) : DLB_EXIT_OK;
+}
+
+/* ---- What is asked for ---- */
+
+/* What stands after the flags, as text; NULL: not given. */
+typedef struct texts {
+    const char *cores, *rounds, *batch, *images;
+} texts;
+
+static int take_batch_of_model(options *o, dlb_error *err)
+{
+    dlb_model model;
+    dlb_workload workload;
+    int status = dlb_model_load(&model, o->model, err);
+    if (status < 0)
+        return status;
+    dlb_workload_init(&workload);
+    status = dlb_defaults_apply(&model, &workload, err);
+    if (status == 0 && o->batch == 0)
+        o->batch = workload.batch;
+    dlb_workload_release(&workload);
+    dlb_model_release(&model);
+    return status;
+}
+
+/* Every rank has as much to do as any other, so that only cores make a difference. */
+static int check_shares(options *o, dlb_error *err)
+{
+    if (o->batch % o->cores)
+        return dlb_fail(err, DLB_BAD_INPUT, "--batch %lld: cannot be shared equally by %lld ranks",
+                        o->batch, o->cores);
+    if (o->images % o->batch)
+        return dlb_fail(err, DLB_BAD_INPUT, "--images %lld: must be a multiple of the batch, %lld",
+                        o->images, o->batch);
+    return 0;
+}
+
+static int parse(const texts *t, options *o, dlb_error *err)
+{
+    if (dlb_relaunch_is_done())
+        return dlb_fail(err, DLB_BAD_INPUT, "it starts its trainings itself, without a launcher");
+    o->cores = dlb_cores_allowed();
+    if ((t->cores && dlb_bench_number("--cores", t->cores, 2, CORES_MAX, &o->cores, err) < 0) ||
+        (t->batch && dlb_bench_number("--batch", t->batch, 1, 65536, &o->batch, err) < 0) ||
+        (t->images && dlb_bench_number("--images", t->images, 1, 1000000, &o->images, err) < 0) ||
+        dlb_bench_number("--rounds", t->rounds, 1, 100000, &o->rounds, err) < 0 ||
+        take_batch_of_model(o, err) < 0)
+        return DLB_BAD_INPUT;
+    if (o->cores < 2)
+        return dlb_fail(err, DLB_BAD_INPUT, "there is only one core; --cores tries out more");
+    if (o->csv && dlb_csv_check(o->csv, header, err) < 0)
+        return DLB_BAD_INPUT;
+    return check_shares(o, err);
+}
+
+int dlb_bench_cores(int argc, char **argv)
+{
+    texts t = {.rounds = ROUNDS};
+    options o = {.model = MODEL};
+    const dlb_flag flags[] = {
+        {"cores", "that are compared with one (default: those of this machine)", "N", &t.cores,
+         NULL},
+        {"model", "a built-in model or the path of a .model file (default " MODEL ")", "NAME|FILE",
+         &o.model, NULL},
+        {"batch", "images in a step of all cores together (default: the model's)", "N", &t.batch,
+         NULL},
+        {"rounds", "trainings of each (default " ROUNDS ")", "N", &t.rounds, NULL},
+        {"images", "images of a training and of its evaluation (default: a few seconds of them)",
+         "N", &t.images, NULL},
+        {"csv", "append one row a training to this file", "FILE", &o.csv, NULL},
+    };
+    const dlb_command command = {
+        .name = name,
+        .about = "What more cores bring to training, as threads of a rank and as ranks, against "
+                 "what they bring to the FMA peak; in turn. ~1 min.",
+        .operands = "",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags};
+    dlb_arguments arguments;
+    dlb_error err;
+    int status;
+    if (!dlb_cli_begin(&command, argc, argv, &arguments, &status))
+        return status;
+    return parse(&t, &o, &err) < 0 ? dlb_cli_fail(name, &err) : run(&o);
+}

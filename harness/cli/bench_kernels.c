@@ -1,0 +1,365 @@
+#include "cli/bench_kernels.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/bench.h"
+#include "cli/bench_scene.h"
+#include "cli/cmd.h"
+#include "cli/relaunch.h"
+#include "cli/stop.h"
+#include "train/choice.h"
+#include "train/defaults.h"
+
+static const char name[] = "dlbench bench kernels";
+
+#define MODEL  "keras_cnn"
+#define DATA   "mnist"
+#define ROUNDS "15"
+#define STEPS  "200"
+
+static const double measurement_s = 0.01; /* at least, of a way in a round */
+
+enum { CALLS_MAX = 1000000 };
+
+typedef struct options {
+    const char *csv, *roofline; /* files; NULL: none */
+    long long rounds, steps;
+    double alive; /* NaN: as training has it */
+} options;
+
+typedef struct bench {
+    const options *options;
+    dlb_workload workload;
+    dlb_model model;
+    dlb_data data;
+    dlb_loader *loader;
+    dlb_comm *comm;
+    dlb_bench_progress progress;
+    dlb_kernel_plan plan;
+    dlb_kernel_references *references;
+    int way_count;
+    dlb_bench_way *ways; /* of the references, then two a row */
+} bench;
+
+/* ---- Up to a step amid training ---- */
+
+/* Those that were asked for, and OpenBLAS with the same instruction set. */
+static int choose_kernels(bench *b, dlb_error *err)
+{
+    dlb_workload workload;
+    dlb_workload_copy(&workload, &b->workload);
+    int status = dlb_choose_kernels(&b->plan.kernels, &workload, err);
+    workload.kernels = DLB_kernels_blas;
+    if (status == 0)
+        status = dlb_choose_kernels(&b->plan.blas_kernels, &workload, err);
+    dlb_workload_release(&workload);
+    return status;
+}
+
+static int load_data(bench *b, dlb_error *err)
+{
+    dlb_shape in = b->model.input;
+    dlb_data_source source = {
+        .name = b->workload.data, .h = in.h, .w = in.w, .c = in.c, .classes = b->model.classes};
+    int status = dlb_data_load(&b->data, &source, err);
+    if (status < 0)
+        return status;
+    const dlb_dataset *set = &b->data.train;
+    if (set->h != in.h || set->w != in.w || set->c != in.c || set->classes > b->model.classes)
+        return dlb_fail(err, DLB_BAD_INPUT, "--data %s: not what %s takes", b->workload.data,
+                        b->model.name);
+    if (set->count < b->workload.batch)
+        return dlb_fail(err, DLB_BAD_INPUT, "--batch %lld: %s has only %d images",
+                        b->workload.batch, b->workload.data, set->count);
+    return 0;
+}
+
+static int make_loader(bench *b, dlb_error *err)
+{
+    dlb_loader_options loader = {.set = &b->data.train,
+                                 .batch = (int)b->workload.batch,
+                                 .drop_last = true,
+                                 .shuffle = DLB_SHUFFLE_GLOBAL,
+                                 .mean = (float)b->model.mean,
+                                 .std = (float)b->model.std};
+    return dlb_loader_create(&b->loader, &loader, err);
+}
+
+static const dlb_batch *next_batch(bench *b, long long step)
+{
+    long long steps = dlb_loader_steps(b->loader);
+    if (step % steps == 0)
+        dlb_loader_begin_epoch(b->loader, (uint32_t)(step / steps), 0);
+    return dlb_loader_next(b->loader);
+}
+
+/* Train as far as was asked for; then both sides run a step with one more batch. */
+static int train(bench *b, dlb_error *err)
+{
+    dlb_kernel_plan *p = &b->plan;
+    long long steps = b->options->steps;
+    for (long long step = 0; step <= steps; step++) {
+        dlb_bench_progress_show(&b->progress, "training: step %lld of %lld", step, steps);
+        const dlb_batch *batch = next_batch(b, step);
+        dlb_bench_step_take(&p->own, batch, &b->data.train, b->loader);
+        dlb_bench_step_take(&p->blas, batch, &b->data.train, b->loader);
+        if (dlb_stop_asked())
+            return dlb_fail(err, DLB_STOPPED, "stopped before anything was measured");
+        if (step < steps)
+            dlb_kernel_plan_train(p);
+    }
+    dlb_bench_step_run(&p->own);
+    dlb_bench_step_run(&p->blas);
+    return 0;
+}
+
+static int prepare(bench *b, dlb_error *err)
+{
+    dlb_kernel_plan *p = &b->plan;
+    p->model = &b->model;
+    p->workload = &b->workload;
+    p->batch = (int)b->workload.batch;
+    p->alive = b->options->alive;
+    int status = choose_kernels(b, err);
+    if (status == 0)
+        status = load_data(b, err);
+    if (status == 0)
+        status = make_loader(b, err);
+    if (status == 0)
+        status = dlb_kernel_plan_init(p, err);
+    if (status == 0)
+        status = train(b, err);
+    if (status == 0)
+        dlb_kernel_plan_make_rows(p);
+    return status;
+}
+
+/* ---- Measuring ---- */
+
+static void prepare_call(void *self)
+{
+    const dlb_kernel_call *call = self;
+    if (call->prepare)
+        call->prepare(call->self);
+}
+
+static int run_call(void *self, dlb_error *err)
+{
+    const dlb_kernel_call *call = self;
+    (void)err;
+    for (int i = 0; i < call->repeats; i++)
+        call->run(call->self);
+    return 0;
+}
+
+/* Whether results are right is what tests are for. So many calls that one measurement is long. */
+static int calibrate_call(void *self, dlb_error *err)
+{
+    dlb_kernel_call *call = self;
+    (void)err;
+    int64_t start = dlb_clock_ns();
+    call->run(call->self);
+    double seconds = 1e-9 * (double)(dlb_clock_ns() - start);
+    call->repeats = (int)fmin(ceil(measurement_s / fmax(seconds, 1e-9)), CALLS_MAX);
+    return 0;
+}
+
+static dlb_bench_way way_of(const char *what, dlb_kernel_call *call)
+{
+    return (dlb_bench_way){.name = what,
+                           .self = call,
+                           .prepare = prepare_call,
+                           .run = call->run ? run_call : NULL,
+                           .check = calibrate_call};
+}
+
+static void make_ways(bench *b)
+{
+    dlb_kernel_plan *p = &b->plan;
+    b->way_count = DLB_KERNEL_REFERENCES + 2 * (int)p->row_count;
+    b->ways = dlb_alloc((size_t)b->way_count, sizeof *b->ways);
+    b->references = dlb_kernel_references_create(p->blas_kernels.isa, (int)b->options->rounds);
+    dlb_kernel_references_ways(b->references, b->ways);
+    dlb_bench_way *way = b->ways + DLB_KERNEL_REFERENCES;
+    for (size_t i = 0; i < p->row_count; i++) {
+        *way++ = way_of(p->rows[i].name, &p->rows[i].own);
+        *way++ = way_of(p->rows[i].name, &p->rows[i].blas);
+    }
+}
+
+/* Hand the times over to the rows, as those of one call. */
+static double *take_times(dlb_bench_way *way, int repeats, long long rounds)
+{
+    double *times = way->times;
+    way->times = NULL;
+    for (long long i = 0; i < rounds; i++)
+        times[i] /= repeats;
+    return times;
+}
+
+static int measure(bench *b, dlb_error *err)
+{
+    long long count = b->options->rounds;
+    make_ways(b);
+    dlb_bench_rounds rounds = {.comm = b->comm,
+                               .what = b->model.name,
+                               .rounds = (int)count,
+                               .calls = 1,
+                               .progress = &b->progress};
+    int status = dlb_bench_rounds_run(&rounds, b->ways, b->way_count, err);
+    if (status < 0)
+        return status;
+    dlb_bench_way *way = b->ways + DLB_KERNEL_REFERENCES;
+    for (size_t i = 0; i < b->plan.row_count; i++) {
+        dlb_kernel_row *row = &b->plan.rows[i];
+        row->own_s = take_times(way++, row->own.repeats, count);
+        row->blas_s = take_times(way++, row->blas.repeats, count);
+    }
+    return 0;
+}
+
+/* ---- What came of it ---- */
+
+static int tell(bench *b, const dlb_bench_scene *scene, dlb_error *err)
+{
+    const options *o = b->options;
+    dlb_kernel_result result = {.plan = &b->plan,
+                                .rounds = (int)o->rounds,
+                                .gemm_s = b->ways[DLB_KERNEL_GEMM].times,
+                                .triad_s = b->ways[DLB_KERNEL_TRIAD].times,
+                                .peak = dlb_kernel_references_peak(b->references)};
+    int status = o->csv ? dlb_kernel_csv_save(&result, o->csv, err) : 0;
+    dlb_bench_progress_clear(&b->progress);
+    dlb_kernel_print(&result);
+    dlb_bench_scene_print(scene, 1);
+    if (status == 0 && o->roofline)
+        status = dlb_kernel_roofline_draw(&result, o->roofline, err);
+    return status;
+}
+
+static void release(bench *b)
+{
+    dlb_bench_ways_release(b->ways, b->way_count);
+    free(b->ways);
+    dlb_kernel_references_free(b->references);
+    dlb_kernel_plan_release(&b->plan);
+    dlb_loader_free(b->loader);
+    dlb_data_release(&b->data);
+    dlb_comm_free(b->comm);
+}
+
+static int run(bench *b)
+{
+    dlb_error err;
+    dlb_bench_scene scene = dlb_bench_scene_now();
+    dlb_comm_options alone = {.ranks = 1};
+    dlb_stop_catch();
+    dlk_float_mode_flush();
+    dlb_bench_progress_init(&b->progress, stderr);
+    int status = dlb_comm_create(&b->comm, &alone, &err);
+    if (status == 0)
+        status = prepare(b, &err);
+    if (status == 0)
+        status = measure(b, &err);
+    if (status == 0)
+        status = tell(b, &scene, &err);
+    dlb_bench_progress_clear(&b->progress);
+    release(b);
+    return status < 0 ? dlb_cli_fail(name, &err) : DLB_EXIT_OK;
+}
+
+/* ---- What is asked for ---- */
+
+/* What stands after the flags, as text; NULL: not given. */
+typedef struct texts {
+    const char *model, *data, *kernels, *isa, *batch, *rounds, *steps, *alive;
+} texts;
+
+static int parse_alive(const char *text, double *alive, dlb_error *err)
+{
+    *alive = NAN;
+    if (text && (!dlb_parse_real(text, alive) || !(*alive >= 0 && *alive <= 1)))
+        return dlb_fail(err, DLB_BAD_INPUT, "--alive %s: must be a number, 0 to 1", text);
+    return 0;
+}
+
+/* The keys of a workload that were given. */
+static int parse_keys(const texts *t, dlb_workload *workload, dlb_error *err)
+{
+    const struct {
+        enum dlb_key key;
+        const char *text;
+    } given[] = {{DLB_KEY_model, t->model},
+                 {DLB_KEY_data, t->data},
+                 {DLB_KEY_kernels, t->kernels},
+                 {DLB_KEY_isa, t->isa},
+                 {DLB_KEY_batch, t->batch}};
+    int status = 0;
+    for (size_t i = 0; i < sizeof given / sizeof *given && status == 0; i++)
+        if (given[i].text)
+            status = dlb_workload_set(workload, given[i].key, given[i].text, err);
+    return status;
+}
+
+static int parse(const texts *t, options *o, bench *b, dlb_error *err)
+{
+    if (dlb_relaunch_is_done())
+        return dlb_fail(err, DLB_BAD_INPUT, "it measures one core and needs no launcher");
+    if (dlb_bench_number("--rounds", t->rounds, 1, 100000, &o->rounds, err) < 0 ||
+        dlb_bench_number("--steps", t->steps, 0, 1000000, &o->steps, err) < 0 ||
+        parse_alive(t->alive, &o->alive, err) < 0 || parse_keys(t, &b->workload, err) < 0)
+        return DLB_BAD_INPUT;
+    if ((o->csv && dlb_kernel_csv_check(o->csv, err) < 0) ||
+        (o->roofline && dlb_kernel_roofline_check(o->roofline, err) < 0))
+        return DLB_BAD_INPUT;
+    int status = dlb_model_load(&b->model, b->workload.model, err);
+    return status < 0 ? status : dlb_defaults_apply(&b->model, &b->workload, err);
+}
+
+static int run_parsed(const texts *t, options *o)
+{
+    dlb_error err;
+    bench b = {.options = o};
+    dlb_workload_init(&b.workload);
+    int status = parse(t, o, &b, &err) < 0 ? dlb_cli_fail(name, &err) : run(&b);
+    dlb_model_release(&b.model);
+    dlb_workload_release(&b.workload);
+    return status;
+}
+
+int dlb_bench_kernels(int argc, char **argv)
+{
+    texts t = {.model = MODEL, .data = DATA, .rounds = ROUNDS, .steps = STEPS};
+    options o = {0};
+    const dlb_flag flags[] = {
+        {"model", "a built-in model or the path of a .model file (default " MODEL ")", "NAME|FILE",
+         &t.model, NULL},
+        {"kernels", "the family of kernels (default: the best)", "FAMILY", &t.kernels, NULL},
+        {"isa", "their instruction set (default: the best)", "ISA", &t.isa, NULL},
+        {"batch", "images in a step (default: the model's)", "N", &t.batch, NULL},
+        {"rounds", "measurements of each (default " ROUNDS ")", "N", &t.rounds, NULL},
+        {"data", "what is trained on, as for train (default " DATA ")", "NAME|DIR", &t.data, NULL},
+        {"steps", "of training before, on which depends what is zero (default " STEPS ")", "N",
+         &t.steps, NULL},
+        {"alive",
+         "share of a stage's outputs that pass a gradient on (default: what training has come to)",
+         "SHARE", &t.alive, NULL},
+        {"csv", "append one row a measurement to this file", "FILE", &o.csv, NULL},
+        {"roofline", "draw all operations below the roofs of this machine: .svg, .png or .pdf",
+         "FILE", &o.roofline, NULL},
+    };
+    const dlb_command command = {
+        .name = name,
+        .about = "Time each operation of a training step on one core, with the values of a real "
+                 "training, beside OpenBLAS and the FMA peak. ~1 min.",
+        .operands = "",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags};
+    dlb_arguments arguments;
+    int status;
+    if (!dlb_cli_begin(&command, argc, argv, &arguments, &status))
+        return status;
+    return run_parsed(&t, &o);
+}

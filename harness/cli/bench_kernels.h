@@ -1,0 +1,104 @@
+/*
+ * The parts of `bench kernels`: operations of a model's plan, each as a row of its table, and what
+ * they are measured beside.
+ */
+#ifndef DLB_CLI_BENCH_KERNELS_H
+#define DLB_CLI_BENCH_KERNELS_H
+
+#include "cli/bench_kernels_stage.h"
+#include "cli/bench_kernels_step.h"
+#include "cli/bench_rounds.h"
+#include "train/optimizer.h"
+
+/* What is timed: one call is a batch, or an update of all parameters. */
+typedef struct dlb_kernel_call {
+    void *self;
+    void (*run)(void *self);     /* NULL: there is none */
+    void (*prepare)(void *self); /* before a measurement; NULL: nothing */
+    int repeats;                 /* calls in a measurement, so that it lasts long enough */
+} dlb_kernel_call;
+
+/* An operation, by the kernels that were chosen and by those of OpenBLAS. */
+typedef struct dlb_kernel_row {
+    char name[112];
+    const char *kernel;
+    dlk_cost cost;  /* of a call, as if dense */
+    int images;     /* of a call; 1: a call is a step, whatever its images */
+    double nonzero; /* share of what it multiplies by that is not zero; NaN: it does not matter */
+    dlb_kernel_call own, blas;
+    double *own_s, *blas_s; /* seconds of a call in each round, NaN if missing */
+} dlb_kernel_row;
+
+/* ---- The rows of a plan ---- */
+
+/* A model in training; everything is alive from create to free. */
+typedef struct dlb_kernel_plan {
+    const dlb_model *model;
+    const dlb_workload *workload;
+    int batch;
+    double alive; /* see dlb_bench_stage_data */
+    dlk_kernels kernels, blas_kernels;
+    float *parameters;
+    dlb_bench_step own, blas;
+    dlb_optimizer *optimizer, *blas_optimizer;
+
+    size_t row_count, row_capacity;
+    dlb_kernel_row *rows;
+    size_t stage_count, stage_capacity;
+    dlb_bench_stage **stages; /* of the rows */
+} dlb_kernel_plan;
+
+/* Make the steps of both sides, with the parameters that training begins with. */
+int dlb_kernel_plan_init(dlb_kernel_plan *plan, dlb_error *err);
+void dlb_kernel_plan_release(dlb_kernel_plan *plan);
+
+/* One step of training, with the batch that dlb_bench_step_take has given to `own`. */
+void dlb_kernel_plan_train(dlb_kernel_plan *plan);
+
+/* Make the rows, when both sides have run a step with the same batch. */
+void dlb_kernel_plan_make_rows(dlb_kernel_plan *plan);
+
+/* ---- What the machine can do, measured in the same rounds ---- */
+
+enum { DLB_KERNEL_GEMM, DLB_KERNEL_TRIAD, DLB_KERNEL_PEAK, DLB_KERNEL_REFERENCES };
+
+typedef struct dlb_kernel_references dlb_kernel_references;
+
+/* OpenBLAS must have been loaded. */
+dlb_kernel_references *dlb_kernel_references_create(dlk_isa isa, int rounds);
+void dlb_kernel_references_free(dlb_kernel_references *references);
+
+/* Ways to measure them, in the order of the enum. */
+void dlb_kernel_references_ways(dlb_kernel_references *references, dlb_bench_way *ways);
+
+const char *dlb_kernel_reference_name(int reference);
+dlk_cost dlb_kernel_reference_cost(int reference); /* of a run; of the peak it is not known */
+
+/* GFLOP/s of the peak in each round, NaN if missing. */
+const double *dlb_kernel_references_peak(const dlb_kernel_references *references);
+
+/* ---- What came of it ---- */
+
+typedef struct dlb_kernel_result {
+    const dlb_kernel_plan *plan;
+    int rounds;
+    const double *gemm_s, *triad_s; /* seconds in each round */
+    const double *peak;             /* GFLOP/s in each round */
+} dlb_kernel_result;
+
+/* Medians of the rounds. */
+double dlb_kernel_peak_gflops(const dlb_kernel_result *result);
+double dlb_kernel_triad_gbs(const dlb_kernel_result *result);
+double dlb_kernel_row_gflops(const dlb_kernel_result *result, const dlb_kernel_row *row);
+
+void dlb_kernel_print(const dlb_kernel_result *result);
+
+/* Whether rows could be appended to the file; and one for each measurement. */
+int dlb_kernel_csv_check(const char *path, dlb_error *err);
+int dlb_kernel_csv_save(const dlb_kernel_result *result, const char *path, dlb_error *err);
+
+/* Whether the path is one of a picture that can be drawn; and draw it. */
+int dlb_kernel_roofline_check(const char *path, dlb_error *err);
+int dlb_kernel_roofline_draw(const dlb_kernel_result *result, const char *path, dlb_error *err);
+
+#endif

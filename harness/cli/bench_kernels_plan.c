@@ -1,0 +1,307 @@
+#include <math.h>
+
+#include "base/mem.h"
+#include "cli/bench_kernels.h"
+#include "graph/cost.h"
+#include "train/init.h"
+
+/* ---- Life ---- */
+
+static int make_optimizers(dlb_kernel_plan *p, size_t count, dlb_error *err)
+{
+    int status = dlb_optimizer_create(&p->optimizer, &p->kernels, p->workload, count, err);
+    if (status == 0)
+        status =
+            dlb_optimizer_create(&p->blas_optimizer, &p->blas_kernels, p->workload, count, err);
+    return status;
+}
+
+int dlb_kernel_plan_init(dlb_kernel_plan *p, dlb_error *err)
+{
+    int status = dlb_bench_step_init(&p->own, p->model, &p->kernels, p->batch, err);
+    if (status == 0)
+        status = dlb_bench_step_init(&p->blas, p->model, &p->blas_kernels, p->batch, err);
+    if (status == 0)
+        status = make_optimizers(p, dlb_graph_size(p->own.graph), err);
+    if (status < 0)
+        return status;
+    p->parameters = dlb_alloc(dlb_graph_size(p->own.graph), sizeof *p->parameters);
+    dlb_bench_step_seal(&p->own, p->parameters);
+    dlb_bench_step_seal(&p->blas, p->parameters);
+    dlb_init_parameters(p->own.graph, p->model->init, (uint32_t)p->workload->seed);
+    return 0;
+}
+
+/* What a call works with is either part of the plan or a list of operations. */
+static void release_ops(dlb_kernel_call *call)
+{
+    if (call->run != dlb_bench_ops_run)
+        return;
+    dlb_bench_ops *ops = call->self;
+    free(ops->list);
+    free(ops);
+}
+
+void dlb_kernel_plan_release(dlb_kernel_plan *p)
+{
+    for (size_t i = 0; i < p->row_count; i++) {
+        release_ops(&p->rows[i].own);
+        release_ops(&p->rows[i].blas);
+        free(p->rows[i].own_s);
+        free(p->rows[i].blas_s);
+    }
+    for (size_t i = 0; i < p->stage_count; i++)
+        dlb_bench_stage_free(p->stages[i]);
+    free(p->rows);
+    free(p->stages);
+    free(p->parameters);
+    dlb_optimizer_free(p->blas_optimizer);
+    dlb_optimizer_free(p->optimizer);
+    dlb_bench_step_release(&p->blas);
+    dlb_bench_step_release(&p->own);
+}
+
+/* ---- The optimizer ---- */
+
+static void update(dlb_kernel_plan *p, dlb_optimizer *optimizer, double lr)
+{
+    dlb_optimizer_begin_step(optimizer, lr);
+    dlb_optimizer_update(optimizer, 0, dlb_graph_size(p->own.graph), 1, p->own.gradients,
+                         p->parameters);
+}
+
+void dlb_kernel_plan_train(dlb_kernel_plan *p)
+{
+    dlb_bench_step_run(&p->own);
+    update(p, p->optimizer, p->workload->lr);
+}
+
+/* What is measured takes as long with a rate that leaves the parameters as they are. */
+static void update_own(void *self)
+{
+    dlb_kernel_plan *p = self;
+    update(p, p->optimizer, 0);
+}
+
+static void update_blas(void *self)
+{
+    dlb_kernel_plan *p = self;
+    update(p, p->blas_optimizer, 0);
+}
+
+static dlk_cost update_cost(const dlb_kernel_plan *p)
+{
+    size_t count = dlb_graph_size(p->own.graph);
+    double state = (double)dlb_optimizer_bytes(p->workload, count);
+    /* The gradient is read; parameters and state are read and written. */
+    return (dlk_cost){dlb_optimizer_flops(p->optimizer, count),
+                      3.0 * (double)(count * sizeof(float)) + 2 * state};
+}
+
+/* ---- Rows ---- */
+
+static dlb_kernel_row *add_row(dlb_kernel_plan *p, const char *layers, const char *what)
+{
+    p->rows = dlb_grow(p->rows, &p->row_capacity, p->row_count + 1, sizeof *p->rows);
+    dlb_kernel_row *row = &p->rows[p->row_count++];
+    *row = (dlb_kernel_row){.images = p->batch, .nonzero = NAN};
+    snprintf(row->name, sizeof row->name, "%s %s", layers, what);
+    return row;
+}
+
+static dlb_kernel_call call_of_ops(dlb_bench_step *step)
+{
+    dlb_bench_ops *ops = dlb_alloc(1, sizeof *ops);
+    ops->step = step;
+    return (dlb_kernel_call){ops, dlb_bench_ops_run, dlb_bench_ops_prepare, 1};
+}
+
+static double nonzero_of(const float *values, size_t count)
+{
+    size_t nonzero = 0;
+    for (size_t i = 0; i < count; i++)
+        nonzero += values[i] != 0;
+    return (double)nonzero / (double)count;
+}
+
+static size_t batch_of(const dlb_kernel_plan *p, dlb_shape shape)
+{
+    return (size_t)p->batch * (size_t)dlb_shape_size(shape);
+}
+
+/* The input of a layer in this batch. */
+static const float *input_of(const dlb_kernel_plan *p, const dlb_layer *layer)
+{
+    const float *x = dlb_bench_step_node(&p->blas, layer)->x;
+    return x ? x : p->blas.batch.x;
+}
+
+/* ---- Rows of stages ---- */
+
+static void name_layers(const dlb_kernel_plan *p, const dlb_stage *stage, char *name, size_t size)
+{
+    const dlb_layer *layers = p->model->layers;
+    if (stage->end == stage->first + 1)
+        snprintf(name, size, "%s", layers[stage->first].name);
+    else
+        snprintf(name, size, "%s–%s", layers[stage->first].name, layers[stage->end - 1].name);
+}
+
+/* The operations of all its layers, one after the other, as they are without fusion. */
+static dlb_kernel_call call_of_layers(dlb_kernel_plan *p, const dlb_stage *stage, dlb_phase phase)
+{
+    dlb_kernel_call call = call_of_ops(&p->blas);
+    for (int i = 0; i < p->blas.op_count; i++)
+        for (int k = stage->first; k < stage->end; k++)
+            if (p->blas.ops[i].phase == phase &&
+                dlb_bench_op_is_of(&p->blas.ops[i], &p->model->layers[k]))
+                dlb_bench_ops_add(call.self, &p->blas.ops[i]);
+    return call;
+}
+
+static dlb_bench_stage *make_stage(dlb_kernel_plan *p, const dlb_stage *stage)
+{
+    const dlb_layer *first = &p->model->layers[stage->first];
+    const dlb_node *node = dlb_bench_step_node(&p->blas, first);
+    const dlb_node *last = dlb_bench_step_node(&p->blas, &p->model->layers[stage->end - 1]);
+    dlb_bench_stage_data data = {.images = p->batch,
+                                 .weights = node->weights,
+                                 .bias = node->bias,
+                                 .x = input_of(p, first),
+                                 .dy = last->dy,
+                                 .alive = p->alive};
+    p->stages =
+        dlb_grow(p->stages, &p->stage_capacity, p->stage_count + 1, sizeof(dlb_bench_stage *));
+    dlb_bench_stage *made = dlb_bench_stage_create(stage, p->model, &p->kernels, &data);
+    p->stages[p->stage_count++] = made;
+    return made;
+}
+
+static void add_keep(dlb_kernel_plan *p, const dlb_stage *plan, dlb_bench_stage *stage)
+{
+    int layer = plan->dropout >= 0 ? plan->dropout : plan->dropout2d;
+    if (layer < 0)
+        return;
+    dlb_kernel_row *row = add_row(p, p->model->layers[layer].name, "keep");
+    row->kernel = dlk_family_name(p->kernels.origin[DLK_OP_dropout_keep]);
+    row->cost = dlb_layer_forward_cost(&p->model->layers[layer], p->batch);
+    row->own = (dlb_kernel_call){stage, dlb_bench_stage_keep, NULL, 1};
+}
+
+static void add_stage(dlb_kernel_plan *p, const dlb_stage *plan)
+{
+    char name[64];
+    dlb_bench_stage *stage = make_stage(p, plan);
+    name_layers(p, plan, name, sizeof name);
+    dlb_kernel_row *row = add_row(p, name, "forward");
+    row->kernel = plan->forward->name;
+    row->cost = dlb_bench_stage_forward_cost(plan, p->batch);
+    row->own = (dlb_kernel_call){stage, dlb_bench_stage_forward, NULL, 1};
+    row->blas = call_of_layers(p, plan, DLB_PHASE_FORWARD);
+    add_keep(p, plan, stage);
+    row = add_row(p, name, "backward");
+    row->kernel = plan->backward->name;
+    row->cost = dlb_bench_stage_backward_cost(plan, p->batch);
+    row->nonzero = dlb_bench_stage_alive(stage);
+    row->own = (dlb_kernel_call){stage, dlb_bench_stage_backward, NULL, 1};
+    row->blas = call_of_layers(p, plan, DLB_PHASE_BACKWARD);
+}
+
+/* ---- Rows of layers that are computed by themselves ---- */
+
+/* Data and weights of one layer cost alike: its backward without data is that of the weights. */
+static dlk_cost cost_of(const dlb_layer *layer, dlb_phase phase, int n)
+{
+    if (phase == DLB_PHASE_FORWARD)
+        return dlb_layer_forward_cost(layer, n);
+    return dlb_layer_backward_cost(layer, n, layer->weights == 0);
+}
+
+/* A product skips what is zero in x and, backward, in dy. */
+static double nonzero_for(const dlb_kernel_plan *p, const dlb_layer *layer, dlb_phase phase)
+{
+    if (layer->weights == 0)
+        return NAN;
+    if (phase == DLB_PHASE_FORWARD)
+        return nonzero_of(input_of(p, layer), batch_of(p, layer->in));
+    return nonzero_of(dlb_bench_step_node(&p->blas, layer)->dy, batch_of(p, layer->out));
+}
+
+static dlb_kernel_call call_of_op(dlb_bench_step *step, const char *name)
+{
+    dlb_kernel_call call = call_of_ops(step);
+    for (int i = 0; i < step->op_count; i++)
+        if (strcmp(step->ops[i].name, name) == 0)
+            dlb_bench_ops_add(call.self, &step->ops[i]);
+    return call;
+}
+
+static void add_layer(dlb_kernel_plan *p, const dlb_layer *layer)
+{
+    for (int i = 0; i < p->own.op_count; i++) {
+        const dlb_op *op = &p->own.ops[i];
+        if (!dlb_bench_op_is_of(op, layer))
+            continue;
+        const char *what = op->name + strlen(layer->name) + 1;
+        dlb_kernel_row *row = add_row(p, layer->name, what);
+        row->kernel = dlk_family_name(p->kernels.origin[op->operation]);
+        row->cost = cost_of(layer, op->phase, p->batch);
+        row->nonzero = nonzero_for(p, layer, op->phase);
+        row->own = call_of_op(&p->own, op->name);
+        row->blas = call_of_op(&p->blas, op->name);
+    }
+}
+
+/* ---- Rows of the whole ---- */
+
+static dlb_kernel_call call_of_step(dlb_bench_step *step)
+{
+    dlb_kernel_call call = call_of_ops(step);
+    for (int i = 0; i < step->op_count; i++)
+        dlb_bench_ops_add(call.self, &step->ops[i]);
+    return call;
+}
+
+static void add_whole(dlb_kernel_plan *p)
+{
+    dlb_kernel_row *row = add_row(p, "all layers", "forward and backward");
+    row->kernel = dlk_family_name(p->kernels.family);
+    row->cost = dlb_model_train_cost(p->model, p->batch);
+    row->own = call_of_step(&p->own);
+    row->blas = call_of_step(&p->blas);
+}
+
+static void add_update(dlb_kernel_plan *p)
+{
+    static const dlk_operation operations[] = {[DLB_optimizer_sgd] = DLK_OP_sgd,
+                                               [DLB_optimizer_adam] = DLK_OP_adam,
+                                               [DLB_optimizer_adagrad] = DLK_OP_adagrad,
+                                               [DLB_optimizer_lars] = DLK_OP_sgd,
+                                               [DLB_optimizer_larc] = DLK_OP_sgd};
+    int optimizer = p->workload->optimizer;
+    dlb_kernel_row *row =
+        add_row(p, dlb_key_info(DLB_KEY_optimizer)->choices[optimizer], "update (a step)");
+    row->images = 1;
+    row->kernel = dlk_family_name(p->kernels.origin[operations[optimizer]]);
+    row->cost = update_cost(p);
+    row->own = (dlb_kernel_call){p, update_own, NULL, 1};
+    row->blas = (dlb_kernel_call){p, update_blas, NULL, 1};
+}
+
+void dlb_kernel_plan_make_rows(dlb_kernel_plan *p)
+{
+    for (int i = 0; i < p->model->layer_count; i++) {
+        const dlb_layer *layer = &p->model->layers[i];
+        dlb_stage stage = {0};
+        if (layer->kind == DLB_CONV2D)
+            stage = dlb_stage_at(p->model, i, &p->kernels);
+        if (dlb_stage_is_fused(&stage)) {
+            add_stage(p, &stage);
+            i = stage.end - 1;
+        } else {
+            add_layer(p, layer);
+        }
+    }
+    add_whole(p);
+    add_update(p);
+}

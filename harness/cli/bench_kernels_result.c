@@ -1,0 +1,200 @@
+#include <math.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/bench_kernels.h"
+#include "cli/bench_row.h"
+#include "cli/bench_table.h"
+
+/* ---- Rates ---- */
+
+static dlb_spread spread_of(const dlb_kernel_result *r, const double *values)
+{
+    return dlb_spread_of(values, (size_t)r->rounds);
+}
+
+double dlb_kernel_peak_gflops(const dlb_kernel_result *r)
+{
+    return spread_of(r, r->peak).median;
+}
+
+double dlb_kernel_triad_gbs(const dlb_kernel_result *r)
+{
+    return 1e-9 * dlb_kernel_reference_cost(DLB_KERNEL_TRIAD).bytes /
+           spread_of(r, r->triad_s).median;
+}
+
+double dlb_kernel_row_gflops(const dlb_kernel_result *r, const dlb_kernel_row *row)
+{
+    return 1e-9 * row->cost.flops / spread_of(r, row->own_s).median;
+}
+
+/* Of scale × above / below, each within a round. */
+static dlb_spread ratio_of(const dlb_kernel_result *r, double scale, const double *above,
+                           const double *below)
+{
+    double *ratios = dlb_alloc((size_t)r->rounds, sizeof *ratios);
+    for (int i = 0; i < r->rounds; i++)
+        ratios[i] = scale * above[i] / below[i];
+    dlb_spread spread = spread_of(r, ratios);
+    free(ratios);
+    return spread;
+}
+
+/* ---- The table ---- */
+
+static void add_formatted(dlb_bench_table *table, const char *format, double number)
+{
+    char text[32];
+    snprintf(text, sizeof text, format, number);
+    dlb_bench_table_add(table, isnan(number) ? "–" : text);
+}
+
+static dlb_spread scaled(dlb_spread s, double factor)
+{
+    return (dlb_spread){s.count,           s.min * factor,   s.lower * factor,
+                        s.median * factor, s.upper * factor, s.max * factor};
+}
+
+static void add_row(const dlb_kernel_result *r, const dlb_kernel_row *row, dlb_bench_table *table)
+{
+    dlb_spread time = scaled(spread_of(r, row->own_s), 1.0 / row->images);
+    double gemm_flops = dlb_kernel_reference_cost(DLB_KERNEL_GEMM).flops;
+    dlb_spread to_gemm = ratio_of(r, row->cost.flops / gemm_flops, r->gemm_s, row->own_s);
+    dlb_spread to_blas = ratio_of(r, 1, row->blas_s, row->own_s);
+    dlb_bench_table_add(table, row->name);
+    dlb_bench_table_add(table, row->kernel);
+    dlb_bench_table_add_time(table, &time);
+    add_formatted(table, "%.1f", dlb_kernel_row_gflops(r, row));
+    dlb_bench_table_add(table, dlb_bench_ratio(to_gemm.median).text);
+    dlb_bench_table_add_ratio(table, &to_blas);
+    add_formatted(table, "%.0f %%", 100 * row->nonzero);
+}
+
+static void print_references(const dlb_kernel_result *r)
+{
+    dlb_spread gemm = spread_of(r, r->gemm_s);
+    double flops = dlb_kernel_reference_cost(DLB_KERNEL_GEMM).flops;
+    printf("\n  sgemm 1024³ of OpenBLAS %.1f GFLOP/s (%.1f…%.1f), FMA peak of a core %.1f GFLOP/s, "
+           "triad %.1f GB/s: of the same rounds\n",
+           1e-9 * flops / gemm.median, 1e-9 * flops / gemm.upper, 1e-9 * flops / gemm.lower,
+           dlb_kernel_peak_gflops(r), dlb_kernel_triad_gbs(r));
+}
+
+void dlb_kernel_print(const dlb_kernel_result *r)
+{
+    static const char *const titles[] = {"operation", "kernel", "an image",  "quartiles", "GFLOP/s",
+                                         "of sgemm",  "× blas", "quartiles", "non-zero"};
+    enum { COLUMNS = sizeof titles / sizeof *titles };
+    const dlb_kernel_plan *p = r->plan;
+    dlb_bench_table table;
+    dlb_bench_table_init(&table, COLUMNS, true);
+    for (int i = 0; i < COLUMNS; i++)
+        dlb_bench_table_add(&table, titles[i]);
+    for (size_t i = 0; i < p->row_count; i++)
+        add_row(r, &p->rows[i], &table);
+    printf("Kernels of %s: kernels = %s, isa = %s, batch = %d, 1 thread\n"
+           "median of %d round%s and quartiles\n\n",
+           p->model->name, dlk_family_name(p->kernels.family), dlk_isa_name(p->kernels.isa),
+           p->batch, r->rounds, r->rounds == 1 ? "" : "s");
+    dlb_bench_table_print(&table, stdout);
+    dlb_bench_table_release(&table);
+    print_references(r);
+    printf("  GFLOP/s: as if dense, nothing skipped; of sgemm: that rate by sgemm's in the same "
+           "round\n"
+           "  × blas: how many times as fast as im2col and OpenBLAS, layer by layer, in the same "
+           "round\n"
+           "  non-zero: of the inputs, backward of the gradients that reach the product\n\n");
+}
+
+/* ---- Raw measurements ---- */
+
+static const char header[] =
+    "model,isa,batch,side,operation,kernel,round,time_s,flops,bytes,gflops,host";
+
+typedef struct series {
+    const char *side; /* chosen, blas or reference */
+    dlk_isa isa;
+    const char *operation, *kernel;
+    dlk_cost cost;
+    const double *times;  /* NULL: there are only rates */
+    const double *gflops; /* NULL: they follow from times */
+} series;
+
+int dlb_kernel_csv_check(const char *path, dlb_error *err)
+{
+    return dlb_csv_check(path, header, err);
+}
+
+static int save_round(const dlb_kernel_result *r, const series *s, int round, const char *path,
+                      dlb_error *err)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    double time = s->times ? s->times[round] : NAN;
+    dlb_bench_row row = {0};
+    dlb_bench_row_text(&row, r->plan->model->name);
+    dlb_bench_row_text(&row, dlk_isa_name(s->isa));
+    dlb_bench_row_number(&row, r->plan->batch);
+    dlb_bench_row_text(&row, s->side);
+    dlb_bench_row_text(&row, s->operation);
+    dlb_bench_row_text(&row, s->kernel);
+    dlb_bench_row_number(&row, round + 1);
+    dlb_bench_row_number(&row, time);
+    dlb_bench_row_number(&row, s->cost.flops);
+    dlb_bench_row_number(&row, s->cost.bytes);
+    dlb_bench_row_number(&row, s->gflops ? s->gflops[round] : 1e-9 * s->cost.flops / time);
+    dlb_bench_row_text(&row, host);
+    return dlb_bench_row_append(&row, path, header, err);
+}
+
+static int save(const dlb_kernel_result *r, series s, const char *path, dlb_error *err)
+{
+    int status = 0;
+    for (int round = 0; round < r->rounds && status == 0; round++)
+        status = save_round(r, &s, round, path, err);
+    return status;
+}
+
+static int save_reference(const dlb_kernel_result *r, int reference, const double *times,
+                          const double *gflops, const char *path, dlb_error *err)
+{
+    series s = {.side = "reference",
+                .isa = r->plan->blas_kernels.isa,
+                .operation = dlb_kernel_reference_name(reference),
+                .kernel = "",
+                .cost = dlb_kernel_reference_cost(reference),
+                .times = times,
+                .gflops = gflops};
+    return save(r, s, path, err);
+}
+
+static int save_row(const dlb_kernel_result *r, const dlb_kernel_row *row, const char *path,
+                    dlb_error *err)
+{
+    series s = {.side = "chosen",
+                .isa = r->plan->kernels.isa,
+                .operation = row->name,
+                .kernel = row->kernel,
+                .cost = row->cost,
+                .times = row->own_s};
+    int status = save(r, s, path, err);
+    if (status < 0 || !row->blas.run)
+        return status;
+    s.side = s.kernel = "blas";
+    s.isa = r->plan->blas_kernels.isa;
+    s.times = row->blas_s;
+    return save(r, s, path, err);
+}
+
+int dlb_kernel_csv_save(const dlb_kernel_result *r, const char *path, dlb_error *err)
+{
+    int status = save_reference(r, DLB_KERNEL_GEMM, r->gemm_s, NULL, path, err);
+    if (status == 0)
+        status = save_reference(r, DLB_KERNEL_TRIAD, r->triad_s, NULL, path, err);
+    if (status == 0)
+        status = save_reference(r, DLB_KERNEL_PEAK, NULL, r->peak, path, err);
+    for (size_t i = 0; i < r->plan->row_count && status == 0; i++)
+        status = save_row(r, &r->plan->rows[i], path, err);
+    return status;
+}

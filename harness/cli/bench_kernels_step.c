@@ -1,0 +1,114 @@
+#include "cli/bench_kernels_step.h"
+
+#include "base/mem.h"
+
+/* ---- Life ---- */
+
+int dlb_bench_step_init(dlb_bench_step *step, const dlb_model *model, const dlk_kernels *kernels,
+                        int batch, dlb_error *err)
+{
+    *step = (dlb_bench_step){.kernels = kernels, .pixels = dlb_graph_takes_pixels(model, kernels)};
+    int status = dlb_graph_create(&step->graph, model, batch, kernels, 0, err);
+    if (status < 0)
+        return status;
+    size_t scratch = dlb_graph_scratch_floats(step->graph);
+    step->scratch = dlb_alloc(scratch, sizeof *step->scratch);
+    step->gradients = dlb_alloc(dlb_graph_size(step->graph), sizeof *step->gradients);
+    dlk_team_init(&step->alone, 1, step->scratch, scratch, 0);
+    return 0;
+}
+
+void dlb_bench_step_release(dlb_bench_step *step)
+{
+    free(step->ops);
+    free(step->gradients);
+    free(step->scratch);
+    dlb_graph_free(step->graph);
+    *step = (dlb_bench_step){0};
+}
+
+/* At the end of the program of a step: all its operations are there. */
+static void copy_ops(void *arg, dlb_program *program, const dlb_block *block, bool ends_step)
+{
+    dlb_bench_step *step = arg;
+    if (block || !ends_step)
+        return;
+    size_t count = (size_t)program->count;
+    step->op_count = program->count;
+    step->ops = dlb_alloc(count, sizeof *step->ops);
+    memcpy(step->ops, program->ops, count * sizeof *step->ops);
+}
+
+void dlb_bench_step_seal(dlb_bench_step *step, float *parameters)
+{
+    dlb_graph_seal(step->graph, parameters, copy_ops, step);
+}
+
+/* ---- Running ---- */
+
+void dlb_bench_step_take(dlb_bench_step *step, const dlb_batch *batch, const dlb_dataset *set,
+                         const dlb_loader *loader)
+{
+    step->batch = (dlb_step){
+        .n = batch->count,
+        .step_images = batch->count,
+        .x = step->pixels ? NULL : batch->x,
+        .pixels = {set->images, batch->indices, dlb_loader_values(loader)},
+        .labels = batch->labels,
+        .step = (uint32_t)batch->step,
+        .gradients = step->gradients,
+        .ends_step = true,
+        .result = &step->result,
+    };
+}
+
+static void run_op(dlb_bench_step *step, const dlb_op *op)
+{
+    dlb_node_context context = {.kernels = step->kernels, .step = &step->batch};
+    op->run(op->self, &context, &step->alone);
+}
+
+void dlb_bench_step_run(dlb_bench_step *step)
+{
+    for (int i = 0; i < step->op_count; i++)
+        run_op(step, &step->ops[i]);
+    step->spoilt = false;
+}
+
+/* ---- Some of its operations ---- */
+
+bool dlb_bench_op_is_of(const dlb_op *op, const dlb_layer *layer)
+{
+    size_t length = strlen(layer->name);
+    return strncmp(op->name, layer->name, length) == 0 && op->name[length] == ' ';
+}
+
+void dlb_bench_ops_add(dlb_bench_ops *ops, const dlb_op *op)
+{
+    ops->spoils |= strncmp(op->name, "dropout", strlen("dropout")) == 0;
+    ops->list = dlb_grow(ops->list, &ops->capacity, (size_t)ops->count + 1, sizeof(dlb_op *));
+    ops->list[ops->count++] = op;
+}
+
+void dlb_bench_ops_prepare(void *self)
+{
+    dlb_bench_ops *ops = self;
+    if (ops->step->spoilt)
+        dlb_bench_step_run(ops->step);
+}
+
+void dlb_bench_ops_run(void *self)
+{
+    dlb_bench_ops *ops = self;
+    for (int i = 0; i < ops->count; i++)
+        run_op(ops->step, ops->list[i]);
+    ops->step->spoilt |= ops->spoils;
+}
+
+const dlb_node *dlb_bench_step_node(const dlb_bench_step *step, const dlb_layer *layer)
+{
+    int i = 0;
+    while (!dlb_bench_op_is_of(&step->ops[i], layer))
+        i++;
+    return step->ops[i].self;
+}
