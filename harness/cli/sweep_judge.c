@@ -1,5 +1,6 @@
 #include "cli/sweep_judge.h"
 
+#include <math.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -346,11 +347,13 @@ static int find_metric(const dlb_sweep_scene *scene, const dlb_sweep_evidence *e
     return status;
 }
 
+/* NaN is no value, and an empty cell. */
 static void set_metric(dlb_row *row, const char *name, double value)
 {
     int column = dlb_table_find(&dlb_table_runs, name);
-    char text[32];
-    dlb_format_real(value, text, sizeof text);
+    char text[32] = "";
+    if (!isnan(value))
+        dlb_format_real(value, text, sizeof text);
     if (column < 0)
         dlb_row_set_extra(row, name, text);
     else

@@ -121,10 +121,10 @@ static int read_at(json_t *root, const char *path, const char *at, double *value
     if (!json)
         status = dlb_fail(err, DLB_FAIL, "%s: has no %.200s: '" FOUND "' is not there", path, at,
                           missing.text);
-    else if (!json_is_number(json))
+    else if (!json_is_number(json) && !json_is_null(json))
         status = dlb_fail(err, DLB_FAIL, "%s: %.200s is not a number", path, at);
     else
-        *value = json_number_value(json);
+        *value = json_is_null(json) ? NAN : json_number_value(json);
     dlb_str_release(&missing);
     return status;
 }

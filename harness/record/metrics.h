@@ -3,6 +3,7 @@
  *
  * Each function finds one finite number, or says why not in a sentence fit for the reason of a
  * failed run: DLB_FAIL where the run did not yield it, DLB_BAD_INPUT where the request is wrong.
+ * A program that knows of a number that there is none says so with a null in JSON: that is NaN.
  */
 #ifndef DLB_RECORD_METRICS_H
 #define DLB_RECORD_METRICS_H

@@ -61,15 +61,8 @@ static void add_line(const scene *s, dlb_lines *lines, size_t index)
 
 static void describe(const scene *s, const dlb_lines *lines, dlb_str *caption, dlb_figure *figure)
 {
-    size_t count = 0, all = 0;
-    for (size_t i = 0; i < s->count; i++)
-        all += s->list->items[s->series[i]].count;
-    size_t *items = dlb_alloc(all, sizeof *items);
-    for (size_t i = 0; i < s->count; i++) {
-        const dlb_series *series = &s->list->items[s->series[i]];
-        memcpy(items + count, series->points, series->count * sizeof *items);
-        count += series->count;
-    }
+    size_t count;
+    size_t *items = dlb_series_points(s->list, s->series, s->count, &count);
     dlb_str_add(caption, "Median and 95 % interval after the last epoch; dots: single runs. ");
     for (size_t i = 0; i < count; i++)
         if (dlb_point_diverged(s->points, items[i])) {

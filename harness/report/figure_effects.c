@@ -12,8 +12,9 @@ enum { MOST_CATEGORIES = 16 };
 /* What is drawn over the parameter. */
 typedef struct effect {
     const dlb_points *points;
-    const char *axis[3]; /* the parameter, or ranks and threads */
-    size_t metric;       /* of a foreign program, or SIZE_MAX */
+    const bool *in_scoreboard; /* of each point */
+    const char *axis[3];       /* the parameter, or ranks and threads */
+    size_t metric;             /* of a foreign program, or SIZE_MAX */
     enum dlb_measure measure;
     double scale;
     bool higher_is_better;               /* not known of a metric: lines are not chosen by it */
@@ -189,14 +190,9 @@ static void add_caption(const effect *e, const dlb_shown *shown, const dlb_serie
 static void describe(const effect *e, const dlb_lines *lines, const dlb_series_list *list,
                      const size_t *chosen, size_t count, dlb_str *caption, dlb_figure *figure)
 {
-    size_t all = 0;
-    for (size_t i = 0; i < count; i++)
-        all += list->items[chosen[i]].count;
-    size_t *items = dlb_alloc(all, sizeof *items);
-    dlb_shown shown = {e->points, items, 0, dlb_lines_drawn(lines), "Hollow"};
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < list->items[chosen[i]].count; j++)
-            items[shown.count++] = list->items[chosen[i]].points[j];
+    size_t all;
+    size_t *items = dlb_series_points(list, chosen, count, &all);
+    dlb_shown shown = {e->points, items, all, dlb_lines_drawn(lines), "Hollow"};
     dlb_str title = DLB_STR_INIT, x = DLB_STR_INIT, y = DLB_STR_INIT;
     add_x_label(e, &x);
     add_y_label(e, &y);
@@ -220,15 +216,20 @@ static bool is_ordered(const effect *e)
     return false;
 }
 
-/* Ranks, threads or workers that vary along with a parameter are seen instead of it. */
+/* Whether a scoreboard tells all of it. */
+static bool is_told(const effect *e, const dlb_series_list *list, const size_t *series,
+                    size_t count)
+{
+    size_t all;
+    size_t *items = dlb_series_points(list, series, count, &all);
+    bool told = e->metric == SIZE_MAX && dlb_all_of(e->in_scoreboard, items, all);
+    free(items);
+    return told;
+}
+
 static bool is_confounded(const effect *e, const dlb_series_list *list)
 {
-    static const char *const of_place[] = {"ranks", "threads", "workers"};
-    for (size_t i = 0; !e->axis[1] && i < list->follower_count; i++)
-        for (size_t j = 0; j < sizeof of_place / sizeof *of_place; j++)
-            if (list->followers[i] == dlb_points_find(e->points, of_place[j]))
-                return true;
-    return false;
+    return !e->axis[1] && dlb_series_confounded(list, e->points);
 }
 
 /* What its figure is named after: the parameter and, if there are several, the metric. */
@@ -263,7 +264,7 @@ static void add_effect(effect *e, bool *shown, dlb_figures *figures)
     e->categories = lines.x == DLB_AXIS_CATEGORIES;
     add_lines(e, &lines, &list, chosen, line_count);
     lines.single = e->categories && !is_ordered(e);
-    if (dlb_lines_tell(&lines) && !is_confounded(e, &list)) {
+    if (dlb_lines_tell(&lines) && !is_confounded(e, &list) && !is_told(e, &list, several, count)) {
         dlb_str part = DLB_STR_INIT;
         add_part(e, &part);
         dlb_figure *figure = dlb_figure_add(figures, "lines", "effect", part.text);
@@ -300,11 +301,15 @@ static bool is_shown_elsewhere(const dlb_points *points, const char *name, bool 
     return learning && varies(points, "workers");
 }
 
-static effect effect_of(const dlb_points *points, const char *name)
+static effect effect_of(const dlb_points *points, const bool *in_scoreboard, const char *name)
 {
     int key = dlb_key_find(name);
     bool learning = key >= 0 && dlb_key_info((enum dlb_key)key)->of_learning;
-    effect e = {.points = points, .axis = {name}, .metric = SIZE_MAX, .scale = 1};
+    effect e = {.points = points,
+                .in_scoreboard = in_scoreboard,
+                .axis = {name},
+                .metric = SIZE_MAX,
+                .scale = 1};
     e.measure = dlb_time_measure(points);
     if (dlb_points_metrics(points) > 0) {
         e.metric = 0;
@@ -345,19 +350,19 @@ static void add_effects(effect e, bool *shown, dlb_figures *figures)
     }
 }
 
-void dlb_figures_effects(const dlb_report *report, dlb_figures *figures)
+void dlb_figures_effects(const dlb_report *report, const bool *in_scoreboard, dlb_figures *figures)
 {
     const dlb_points *points = report->points;
     size_t parameters = dlb_points_parameters(points);
     bool *shown = dlb_alloc(parameters, sizeof *shown);
     if (divides_cores(points)) {
-        effect e = effect_of(points, "ranks");
+        effect e = effect_of(points, in_scoreboard, "ranks");
         e.axis[1] = "threads";
         add_effects(e, shown, figures);
     }
     for (size_t i = 0; i < parameters; i++) {
         const char *name = dlb_points_parameter(points, i);
-        effect e = effect_of(points, name);
+        effect e = effect_of(points, in_scoreboard, name);
         if (dlb_points_varies(points, (int)i) && !shown[i] &&
             !is_shown_elsewhere(points, name, e.scale == 100))
             add_effects(e, shown, figures);

@@ -65,15 +65,6 @@ static void add_cell_text(dlb_str *data, double value, bool hollow)
     dlb_str_addf(data, "\t%.*f%s%s\n", decimals, shown, unit, hollow ? "*" : "");
 }
 
-/* Of a point without a value: what became of its last run. */
-static const char *word_for_end(const dlb_points *points, size_t point)
-{
-    static const char *const words[] = {"?", "failed", "timeout", "diverged"};
-    const dlb_point_run *runs;
-    size_t count = dlb_point_runs(points, point, &runs);
-    return words[runs[count - 1].status];
-}
-
 static size_t find_point(const dlb_points *points, const dlb_series *series, const request *r,
                          double across, double up)
 {
@@ -100,7 +91,7 @@ static dlb_drawn write_cells(const dlb_points *points, const dlb_series *series,
             dlb_figure_cell(&figure->data, false, value);
             if (isnan(value)) {
                 dlb_str_addf(&figure->data, "\t%s\n",
-                             i < series->count ? word_for_end(points, series->points[i]) : "?");
+                             i < series->count ? dlb_point_end(points, series->points[i]) : "?");
                 continue;
             }
             low = fmin(low, value);

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "report/figures.h"
 #include "report/strands.h"
-#include "stats/survival.h"
+#include "report/target.h"
 
 enum kind { SPEEDUP, EFFICIENCY, TIME, TARGET, KINDS };
 
@@ -51,64 +51,14 @@ static char *line_title(const scene *s, size_t index)
     return title.text;
 }
 
-static double longest_of(const double *times, size_t count)
-{
-    double longest = NAN;
-    for (size_t i = 0; i < count; i++)
-        longest = fmax(longest, times[i]);
-    return longest;
-}
-
-/*
- * A run that never reached the target took longer than it was observed: an ok one until its end,
- * one that timed out until then, a diverged one as long as the longest of its point or, if all have
- * diverged, of its family. Of one that failed nothing is known.
- */
-static size_t observe(const dlb_points *points, const dlb_strand *line, size_t point,
-                      dlb_observation *runs)
-{
-    const dlb_point_run *ends;
-    const double *reached, *whole, *timeouts;
-    size_t count = dlb_point_runs(points, point, &ends);
-    dlb_point_measure(points, point, DLB_MEASURE_time_to_target_s, &reached);
-    dlb_point_measure(points, point, DLB_MEASURE_time_to_solution_s, &whole);
-    dlb_point_timeouts(points, point, &timeouts);
-    double longest = longest_of(whole, count);
-    longest = isnan(longest) ? line->longest_s : longest;
-    for (size_t i = 0; i < count; i++) {
-        double observed = ends[i].status == DLB_STATUS_DIVERGED  ? longest
-                          : ends[i].status == DLB_STATUS_TIMEOUT ? timeouts[i]
-                                                                 : whole[i];
-        runs[i] = (dlb_observation){isnan(reached[i]) ? observed : reached[i], !isnan(reached[i])};
-    }
-    return count;
-}
-
-static dlb_survival time_to_target(const dlb_points *points, const dlb_strand *line, size_t point)
-{
-    const dlb_point_run *runs;
-    dlb_observation *observed = dlb_alloc(dlb_point_runs(points, point, &runs), sizeof *observed);
-    dlb_survival survival = dlb_survival_of(observed, observe(points, line, point, observed));
-    free(observed);
-    return survival;
-}
-
-/* The time to target and how many runs never came to it; an open side has no bar. */
-static dlb_interval target_of(const dlb_points *points, const dlb_strand *line, size_t point,
-                              size_t *missed)
-{
-    dlb_survival t = time_to_target(points, line, point);
-    bool bounded = !isnan(t.low) || !isnan(t.high);
-    *missed = t.count - t.reached;
-    return (dlb_interval){t.count, t.median, isnan(t.low) && bounded ? t.median : t.low,
-                          isnan(t.high) && bounded ? t.median : t.high};
-}
-
 static dlb_interval value_of(const scene *s, const dlb_strand *line, size_t point, size_t *missed)
 {
     *missed = 0;
-    if (s->kind == TARGET)
-        return target_of(s->points, line, point, missed);
+    if (s->kind == TARGET) {
+        dlb_target_time target = dlb_point_target(s->points, point, line->longest_s);
+        *missed = target.time.count - target.reached;
+        return target.time;
+    }
     if (s->kind == TIME)
         return dlb_point_median(s->points, point, dlb_time_measure(s->points), 1);
     dlb_interval ratio = dlb_point_speedup(s->points, point, line->base);
@@ -308,7 +258,7 @@ static bool has_line(const scene *s, const dlb_strand *line)
 {
     size_t observed = 0;
     for (size_t i = 0; s->kind == TARGET && i < line->count; i++)
-        observed += time_to_target(s->points, line, line->points[i]).count > 0;
+        observed += dlb_point_target(s->points, line->points[i], line->longest_s).time.count > 0;
     return (s->kind == TARGET ? observed : line->timed) > 1;
 }
 
@@ -345,7 +295,7 @@ static bool same_scene(const scene *s, const dlb_strand *a, const dlb_strand *b)
 static bool reaches_target(const dlb_points *points, const dlb_strand *line)
 {
     for (size_t i = 0; i < line->count; i++)
-        if (time_to_target(points, line, line->points[i]).reached)
+        if (dlb_point_target(points, line->points[i], line->longest_s).reached)
             return true;
     return false;
 }

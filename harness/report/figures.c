@@ -16,12 +16,20 @@ static const char suffix[] = ".new"; /* of a picture that is being drawn: NAME.n
 
 /* ---- what there is to say ------------------------------------------------------------------ */
 
+static void add_comparisons(const dlb_report *report, dlb_figures *figures)
+{
+    bool *in_scoreboard = dlb_alloc(dlb_points_count(report->points), sizeof *in_scoreboard);
+    dlb_figures_scoreboard(report, in_scoreboard, figures);
+    dlb_figures_effects(report, in_scoreboard, figures);
+    free(in_scoreboard);
+}
+
 static int reduce(const dlb_report *report, dlb_figures *figures, dlb_error *err)
 {
     dlb_figures_scaling(report, figures);
     dlb_figures_accuracy(report, figures);
     dlb_figures_heatmaps(report, figures);
-    dlb_figures_effects(report, figures);
+    add_comparisons(report, figures);
     int status = dlb_figures_epochs(report, figures, err);
     return status < 0 ? status : dlb_figures_phases(report, figures, err);
 }

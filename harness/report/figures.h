@@ -18,7 +18,15 @@
 void dlb_figures_scaling(const dlb_report *report, dlb_figures *figures);
 void dlb_figures_accuracy(const dlb_report *report, dlb_figures *figures);
 void dlb_figures_heatmaps(const dlb_report *report, dlb_figures *figures);
-void dlb_figures_effects(const dlb_report *report, dlb_figures *figures);
+
+/*
+ * Contests between words (report/contest.h), and the effect of single parameters. in_scoreboard, of
+ * each point and false at first: whether a scoreboard tells its speed and accuracy, which then need
+ * no other figure.
+ */
+void dlb_figures_scoreboard(const dlb_report *report, bool *in_scoreboard, dlb_figures *figures);
+void dlb_figures_effects(const dlb_report *report, const bool *in_scoreboard, dlb_figures *figures);
+
 int dlb_figures_epochs(const dlb_report *report, dlb_figures *figures, dlb_error *err);
 int dlb_figures_phases(const dlb_report *report, dlb_figures *figures, dlb_error *err);
 
@@ -65,6 +73,20 @@ size_t dlb_series_base(const dlb_points *points, const dlb_series *series);
 
 /* How many times as fast as the base, within blocks; where the work grows, in images a second. */
 dlb_interval dlb_point_speedup(const dlb_points *points, size_t point, size_t base);
+
+/* The points of those series, one after the other; *total: how many. free() them. */
+size_t *dlb_series_points(const dlb_series_list *list, const size_t *chosen, size_t count,
+                          size_t *total);
+
+/* Whether it is so, by point, of each of these. */
+bool dlb_all_of(const bool *which, const size_t *points, size_t count);
+
+/* Whether ranks, threads or workers vary along with the axis, and are seen instead of it. */
+bool dlb_series_confounded(const dlb_series_list *list, const dlb_points *points);
+
+/* Of a point without a value, what became of its last run: "failed", "timeout", "diverged"; "?" of
+ * one that ended. */
+const char *dlb_point_end(const dlb_points *points, size_t point);
 
 /* Whether series belong to several grids, so that figures are named after them. */
 bool dlb_series_has_grids(const dlb_series_list *list);

@@ -128,6 +128,48 @@ dlb_interval dlb_point_speedup(const dlb_points *points, size_t point, size_t ba
                : dlb_point_ratio(points, base, point, dlb_time_measure(points));
 }
 
+size_t *dlb_series_points(const dlb_series_list *list, const size_t *chosen, size_t count,
+                          size_t *total)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++)
+        all += list->items[chosen[i]].count;
+    size_t *points = dlb_alloc(all, sizeof *points);
+    *total = 0;
+    for (size_t i = 0; i < count; i++) {
+        const dlb_series *series = &list->items[chosen[i]];
+        memcpy(points + *total, series->points, series->count * sizeof *points);
+        *total += series->count;
+    }
+    return points;
+}
+
+bool dlb_series_confounded(const dlb_series_list *list, const dlb_points *points)
+{
+    static const char *const of_place[] = {"ranks", "threads", "workers"};
+    for (size_t i = 0; i < list->follower_count; i++)
+        for (size_t j = 0; j < sizeof of_place / sizeof *of_place; j++)
+            if (list->followers[i] == dlb_points_find(points, of_place[j]))
+                return true;
+    return false;
+}
+
+bool dlb_all_of(const bool *which, const size_t *points, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!which[points[i]])
+            return false;
+    return true;
+}
+
+const char *dlb_point_end(const dlb_points *points, size_t point)
+{
+    static const char *const words[] = {"?", "failed", "timeout", "diverged"};
+    const dlb_point_run *runs;
+    size_t count = dlb_point_runs(points, point, &runs);
+    return words[runs[count - 1].status];
+}
+
 bool dlb_series_has_grids(const dlb_series_list *list)
 {
     for (size_t i = 1; i < list->count; i++)

@@ -342,7 +342,7 @@ static void add_setting(const char *name, const char *value, dlb_str *title)
     dlb_str_add(title, title->length ? ", " : "");
     if (strcmp(name, "lr") == 0)
         dlb_str_add(title, "lr ");
-    else if (!names_itself(name) || !*value) {
+    else if (!names_itself(name) || !*value || strcmp(value, "auto") == 0) {
         dlb_parameter_label(name, title);
         dlb_str_add(title, " ");
     }

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "report/figures.h"
+#include "report/target.h"
 
 void dlb_strands_release(dlb_strands *all)
 {
@@ -21,19 +22,6 @@ static double rough_speedup(const dlb_points *points, size_t point, size_t base)
     return dlb_point_is_weak(points, point)
                ? dlb_point_value(points, point, DLB_MEASURE_images_per_s)
                : dlb_point_value(points, base, time) / dlb_point_value(points, point, time);
-}
-
-static double longest_of(const dlb_points *points, const dlb_series *family)
-{
-    double longest = NAN;
-    for (size_t i = 0; i < family->count; i++) {
-        const double *times;
-        size_t count =
-            dlb_point_measure(points, family->points[i], dlb_time_measure(points), &times);
-        for (size_t r = 0; r < count; r++)
-            longest = fmax(longest, times[r]);
-    }
-    return longest;
 }
 
 /* The points of the family with that value of a parameter. */
@@ -73,7 +61,7 @@ void dlb_strands_add(dlb_strands *all, const dlb_points *points, const dlb_serie
     dlb_strand like = {.family = number,
                        .base = dlb_series_base(points, family),
                        .over_ranks = true,
-                       .longest_s = longest_of(points, family)};
+                       .longest_s = dlb_series_longest(points, family)};
     if (like.base == SIZE_MAX)
         return;
     for (size_t i = 0; i < family->count; i++) {

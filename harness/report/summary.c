@@ -6,6 +6,7 @@
 #include "report/causes.h"
 #include "report/figures.h"
 #include "report/provenance.h"
+#include "report/summary_contests.h"
 #include "report/summary_rows.h"
 #include "report/summary_sheet.h"
 #include "stats/spread.h"
@@ -430,11 +431,12 @@ void dlb_report_summary(const dlb_report *report, int width, bool colour, dlb_st
     add_counts(&s);
     for (size_t i = 0; i < groups.count; i++)
         add_group(&s, &groups.items[i]);
-    dlb_str causes = DLB_STR_INIT;
-    dlb_str_add(&causes, "");
-    dlb_causes_add(points, cores_of_host(report), &causes);
-    add_sentences(&s, causes.text);
-    dlb_str_release(&causes);
+    dlb_str sentences = DLB_STR_INIT;
+    dlb_str_add(&sentences, "");
+    dlb_summary_contests(points, &sentences);
+    dlb_causes_add(points, cores_of_host(report), &sentences);
+    add_sentences(&s, sentences.text);
+    dlb_str_release(&sentences);
     dlb_summary_groups_release(&groups);
     free(s.bases);
 }

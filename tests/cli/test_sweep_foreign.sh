@@ -49,6 +49,13 @@ expect_equal 2 "$(wc -l <results/study/runs.csv)"
 
 [[ $(cell reason) == *'score'*'; it ended with: nothing to see' ]] || fail "$(cell reason)"
 
+it 'takes a null for no value, which is an empty cell'
+rm -r results
+study "$PWD/program.sh null {run_dir}" '[metrics]' \
+    'time_to_target_s = json out.json results.1.score' 'score = json out.json results.1.score'
+expect_exit 0 "$DLBENCH" sweep study.ini --no-plots
+expect_equal 'ok,,' "$(cell status),$(cell time_to_target_s),$(cell score)"
+
 it 'finds metrics in what was printed, not in what was asked for'
 rm -r results
 study 'true score 5' '[metrics]' 'score = regex score ([0-9]+)'

@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include <criterion/criterion.h>
 
 #include "base/file.h"
@@ -112,6 +114,12 @@ Test(metrics, json_is_followed_by_names_and_places)
     cr_assert_eq(by_json(json, "2"), 4);
     cr_assert_eq(by_json("[1, [2, 3e2]]", "1.1"), 300);
     cr_assert_eq(by_json("{\"n\": 123456789012345678901234567890}", "n"), 1.2345678901234568e29);
+}
+
+Test(metrics, a_null_says_that_there_is_no_number)
+{
+    cr_assert(isnan(by_json("{\"a\": {\"b\": null}}", "a.b")));
+    assert_none(dlb_metric_json, "{\"a\": null}", "a.b", DLB_FAIL, "'b' is not there");
 }
 
 Test(metrics, json_without_the_number_is_a_failed_run)

@@ -1,74 +1,9 @@
-#include <math.h>
 #include <sys/stat.h>
 
-#include <criterion/criterion.h>
-
-#include "base/file.h"
+#include "figures_kit.h"
 #include "report/figure.h"
-#include "report/report.h"
-#include "support/tempdir.h"
 
-static tempdir dir;
-static dlb_str text;
-static size_t count;
-static dlb_error err;
-
-static void setup(void)
-{
-    tempdir_make(&dir);
-    text = (dlb_str)DLB_STR_INIT;
-}
-
-static void teardown(void)
-{
-    dlb_str_release(&text);
-    tempdir_remove(&dir);
-}
-
-TestSuite(figures, .init = setup, .fini = teardown);
-
-static void put(const char *name, const char *bytes)
-{
-    cr_assert_eq(dlb_file_write_atomic(tempdir_file(&dir, name), bytes, strlen(bytes), NULL), 0);
-}
-
-static int draw(bool terminal, dlb_str *drawn)
-{
-    dlb_report *report;
-    cr_assert_eq(dlb_report_read(&report, dir.path, &err), 0, "%s", err.message);
-    dlb_figure_options options = {
-        .folder = dir.path, .terminal = terminal, .width = 80, .drawn = drawn};
-    int status = dlb_report_figures(report, &options, &count, &err);
-    dlb_report_free(report);
-    return status;
-}
-
-/* Data and scripts only, which is all that most tests look at. */
-static void reduce(const char *runs)
-{
-    put("runs.csv", runs);
-    setenv("PATH", "", 1);
-    if (draw(false, NULL) < 0)
-        cr_assert(strstr(err.message, "gnuplot-nox"), "%s", err.message);
-}
-
-static bool made(const char *name)
-{
-    return dlb_file_exists(tempdir_file(&dir, name));
-}
-
-static const char *content(const char *name)
-{
-    dlb_str_clear(&text);
-    cr_assert_eq(dlb_file_read(tempdir_file(&dir, name), 1 << 20, &text, &err), 0, "%s",
-                 err.message);
-    return text.text;
-}
-
-#define assert_has(name, part)                                                                     \
-    cr_assert(strstr(content(name), part), "no '%s' in:\n%s", part, text.text)
-#define assert_has_not(name, part)                                                                 \
-    cr_assert(!strstr(content(name), part), "'%s' in:\n%s", part, text.text)
+TestSuite(figures, .init = figures_kit_init, .fini = figures_kit_release);
 
 #define SCALING "point,repeat,status,workers,ranks,threads,oversubscribed,time_to_solution_s\n"
 

@@ -453,3 +453,18 @@ Test(summary, a_quiet_study_has_no_causes)
     }
     assert_no_line(summarise(), "•");
 }
+
+Test(summary, who_wins_a_contest_is_told_by_how_much_and_how_sure_that_is)
+{
+    study_begin(&s, "point,repeat,status,model,param.peer,images_per_s");
+    for (int r = 1; r <= 3; r++) {
+        study_row(&s, "a,%d,ok,large,ours,%d", r, 300 * r);
+        study_row(&s, "b,%d,ok,large,theirs,%d", r, 100 * r + 10 * (r - 2));
+        study_row(&s, "c,%d,ok,small,ours,%d", r, 10);
+        study_row(&s, "d,%d,ok,small,theirs,%d", r, 40);
+    }
+    summarise();
+    assert_line(text.text, "• large: peer ours trains 600 images/s, 3.00 times (2.90 to 3.33) as "
+                           "many as the next, theirs.");
+    assert_line(text.text, "• small: peer theirs trains 40.0 images/s, 4.00 times (4.00 to 4.00)");
+}
