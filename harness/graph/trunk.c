@@ -1,5 +1,7 @@
 #include "graph/trunk.h"
 
+#include <math.h>
+
 #include "base/mem.h"
 #include "dlk/cost.h"
 #include "dlk/sum.h"
@@ -10,6 +12,13 @@
  * than memory is slow: a core does tens of them in the time a byte comes from memory and back.
  */
 enum { FLOPS_WORTH_A_BYTE = 8 };
+
+/*
+ * Backward sums up groups of images, each into gradients of its own. A group has so many images
+ * that they take this many operations, as if dense, for each float of those gradients: else zeroing
+ * and adding them up would take longer than the images.
+ */
+enum { FLOPS_WORTH_A_GRADIENT = 1500, MOST_GROUPS = 32 };
 
 typedef struct trunk_stage {
     const dlb_stage *plan;
@@ -33,6 +42,10 @@ struct dlb_trunk {
     trunk_stage *stages;
     const dlb_node *first, *last; /* nodes at its ends */
     int inside;                   /* an operand: all that only the trunk itself touches */
+    double group_images;          /* at least in a group */
+    size_t entry_floats;          /* of an image that enters as pixels, with slack */
+    float *entries;               /* [batch][entry_floats]: as floats */
+    int entries_buffer;
     /* Where things are in a thread's scratch, as floats. */
     size_t scratch_gradients[2], scratch_keep, scratch_keep_planes, scratch_floats;
 };
@@ -60,6 +73,35 @@ static bool is_cheap_again(const dlb_stage *stage)
     double flops = dlk_conv2d_forward_cost(&stage->shape.conv).flops;
     double bytes = (double)dlk_stage_outputs(&stage->shape) * sizeof(float);
     return !drops(stage) && flops < FLOPS_WORTH_A_BYTE * bytes;
+}
+
+/* A power of two, so that teams of a power of two have equal shares; depends on n alone. */
+static int group_count(const dlb_trunk *t, int n)
+{
+    int groups = 1;
+    while (groups < MOST_GROUPS && 2 * groups * t->group_images <= n)
+        groups *= 2;
+    return n < groups ? n : groups;
+}
+
+static void group_bounds(const dlb_trunk *t, int n, int group, int *first, int *end)
+{
+    int groups = group_count(t, n);
+    *first = (int)((long long)n * group / groups);
+    *end = (int)((long long)n * (group + 1) / groups);
+}
+
+static void plan_groups(dlb_trunk *t)
+{
+    double flops = 0, floats = 0;
+    for (int k = 0; k < t->count; k++) {
+        const dlb_stage *plan = &t->plans[k];
+        flops += dlk_conv2d_backward_weights_cost(&plan->shape.conv).flops;
+        if (plan->data)
+            flops += dlk_conv2d_backward_data_cost(&plan->shape.conv).flops;
+        floats += (double)plan->backward->gradient_floats(&plan->shape);
+    }
+    t->group_images = fmax(1, FLOPS_WORTH_A_GRADIENT * floats / flops);
 }
 
 static void plan_stage(dlb_trunk *t, trunk_stage *stage, bool last, dlb_buffers *buffers)
@@ -90,7 +132,7 @@ static size_t reserve(dlb_trunk *t, size_t floats)
     return at;
 }
 
-/* Kernels work at the beginning; then values before each stage, two gradients, and what is kept. */
+/* Kernels work at the beginning; then values between stages, two gradients, and what is kept. */
 static void plan_scratch(dlb_trunk *t)
 {
     size_t kernels = 0, inputs = 0, outputs = 0, planes = 0;
@@ -103,7 +145,7 @@ static void plan_scratch(dlb_trunk *t)
         planes = larger(planes, (size_t)plan->shape.conv.oc);
     }
     reserve(t, kernels);
-    for (int k = 0; k < t->count; k++)
+    for (int k = 1; k < t->count; k++)
         t->stages[k].scratch_values =
             reserve(t, dlk_stage_inputs(&t->stages[k].plan->shape) + DLK_SLACK);
     t->scratch_gradients[0] = reserve(t, inputs + DLK_SLACK);
@@ -123,6 +165,10 @@ dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlb_stage *stages, int
                      .stages = dlb_alloc((size_t)count, sizeof *t->stages),
                      .inside = dlb_buffers_plan_operand(buffers)};
     memcpy(t->plans, stages, (size_t)count * sizeof *stages);
+    plan_groups(t);
+    t->entry_floats = whole_lines(dlk_stage_inputs(&t->plans[0].shape) + DLK_SLACK);
+    t->entries_buffer = dlb_buffers_plan_floats(
+        buffers, t->plans[0].first == 0 ? (size_t)batch * t->entry_floats : 0);
     for (int k = 0; k < count; k++) {
         t->stages[k].plan = &t->plans[k];
         plan_stage(t, &t->stages[k], k == count - 1, buffers);
@@ -159,6 +205,7 @@ void dlb_trunk_bind(dlb_trunk *t, const dlb_buffers *buffers, const dlb_node *no
 {
     t->first = &nodes[dlb_trunk_first(t)];
     t->last = &nodes[dlb_trunk_end(t) - 1];
+    t->entries = dlb_buffers_memory(buffers, t->entries_buffer);
     for (int k = 0; k < t->count; k++) {
         trunk_stage *stage = &t->stages[k];
         stage->node = &nodes[stage->plan->first];
@@ -197,16 +244,22 @@ static const float *image_of(const float *tensor, const trunk_image *image, size
     return tensor + (size_t)image->index * floats;
 }
 
-/* What enters the trunk. The batch itself has no slack behind it, so its images are copied. */
+/* What enters the trunk. The batch itself has no slack behind its end, so its images are copied. */
 static const float *entry(const trunk_image *image)
 {
     const dlb_trunk *t = image->pass->trunk;
-    size_t inputs = dlk_stage_inputs(&t->plans[0].shape);
     if (t->first->x)
-        return image_of(t->first->x, image, inputs);
-    float *values = image->scratch + t->stages[0].scratch_values;
-    dlb_step_image(image->pass->context->step, image->index, inputs, values);
-    return values;
+        return image_of(t->first->x, image, dlk_stage_inputs(&t->plans[0].shape));
+    return image_of(t->entries, image, t->entry_floats);
+}
+
+static void fetch_entry(const trunk_image *image)
+{
+    const dlb_trunk *t = image->pass->trunk;
+    if (t->first->x)
+        return;
+    dlb_step_image(image->pass->context->step, image->index, dlk_stage_inputs(&t->plans[0].shape),
+                   t->entries + (size_t)image->index * t->entry_floats);
 }
 
 /* What stage k computes: the trunk's y, kept for backward, or only of use for a moment. */
@@ -278,6 +331,7 @@ static void forward_image(void *arg, int task, int thread)
 {
     const trunk_pass *pass = arg;
     trunk_image image = take_image(pass, task, thread);
+    fetch_entry(&image);
     const float *x = entry(&image);
     for (int k = 0; k < pass->trunk->count; k++) {
         uint8_t *winner = winner_of(&image, &pass->trunk->stages[k]);
@@ -335,7 +389,7 @@ static void backward_group(void *arg, int group, int thread)
 {
     const trunk_pass *pass = arg;
     int first, end;
-    dlk_grad_group(pass->context->step->n, group, &first, &end);
+    group_bounds(pass->trunk, pass->context->step->n, group, &first, &end);
     for (int k = 0; k < pass->trunk->count; k++) {
         const trunk_stage *stage = &pass->trunk->stages[k];
         memset(stage->partial + (size_t)group * stage->gradient_floats, 0,
@@ -361,7 +415,8 @@ static void run_forward(void *self, void *context, dlk_team *team)
     dlk_parallel(team, pass.context->step->n, forward_image, &pass);
 }
 
-static void finish_stage(const trunk_stage *stage, const dlb_step *step, dlk_team *team)
+static void finish_stage(const dlb_trunk *t, const trunk_stage *stage, const dlb_step *step,
+                         dlk_team *team)
 {
     const dlb_block *block = stage->node->block;
     float *dweights = step->gradients + block->offset, *dbias = dweights + block->weights;
@@ -369,7 +424,7 @@ static void finish_stage(const trunk_stage *stage, const dlb_step *step, dlk_tea
         memset(dweights, 0, (size_t)(block->weights + block->biases) * sizeof *dweights);
         return;
     }
-    dlk_sum_rows(team, dlk_grad_groups(step->n), stage->gradient_floats, stage->partial,
+    dlk_sum_rows(team, group_count(t, step->n), stage->gradient_floats, stage->partial,
                  stage->gradient_floats, stage->sum);
     stage->plan->backward->finish(team, &stage->plan->shape, stage->sum, dweights, dbias);
 }
@@ -385,9 +440,9 @@ static void run_backward(void *self, void *context, dlk_team *team)
             plan->backward->prepare(team, &plan->shape, t->stages[k].node->weights,
                                     t->stages[k].back);
     }
-    dlk_parallel(team, dlk_grad_groups(step->n), backward_group, &pass);
+    dlk_parallel(team, group_count(t, step->n), backward_group, &pass);
     for (int k = 0; k < t->count; k++)
-        finish_stage(&t->stages[k], step, team);
+        finish_stage(t, &t->stages[k], step, team);
 }
 
 static void name_op(const dlb_trunk *t, dlb_op *op, const char *what)

@@ -88,10 +88,7 @@ static bool is_packed(const float *from, size_t stride, int columns)
 /* The first `count` elements, zeros behind them. `more`: all V may be read. */
 DLK_INLINE vec load_rest(const float *from, int count, bool more)
 {
-    ivec lane;
-    for (int i = 0; i < V; i++)
-        lane[i] = i;
-    return more ? choose(lane < count, load(from), (vec){0}) : load_some(from, count);
+    return more ? choose(lane_numbers() < count, load(from), (vec){0}) : load_some(from, count);
 }
 
 /* Columns [0, columns) of `depth` rows, zeros behind them. Behind a row there is another. */

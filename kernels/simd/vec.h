@@ -62,6 +62,15 @@ DLK_INLINE vec splat(float value)
     return value - (vec){0};
 }
 
+/* 0, 1, 2, … */
+DLK_INLINE ivec lane_numbers(void)
+{
+    ivec lane;
+    for (int i = 0; i < V; i++)
+        lane[i] = i;
+    return lane;
+}
+
 DLK_INLINE vec choose(ivec mask, vec yes, vec no)
 {
     return (vec)((mask & (ivec)yes) | (~mask & (ivec)no));
