@@ -2,10 +2,12 @@
 
 #include <stdbool.h>
 
-void dlk_team_init(dlk_team *team, int size, float *scratch, size_t scratch_floats, int64_t spin_ns)
+void dlk_team_init(dlk_team *team, int size, dlk_share *shares, float *scratch,
+                   size_t scratch_floats, int64_t spin_ns)
 {
     *team = (dlk_team){
         .size = size,
+        .shares = shares,
         .scratch = scratch,
         .scratch_floats = scratch_floats,
         .spin_ns = spin_ns,
@@ -18,11 +20,11 @@ static void pause_between(const dlk_team *team)
         team->between(team->between_arg);
 }
 
-static void take_tasks(dlk_team *team, int thread)
+static void take_share(dlk_team *team, dlk_share *share, int thread)
 {
     for (;;) {
-        int task = atomic_fetch_add_explicit(&team->next, 1, memory_order_relaxed);
-        if (task >= team->tasks)
+        int task = atomic_fetch_add_explicit(&share->next, 1, memory_order_relaxed);
+        if (task >= share->end)
             return;
         team->fn(team->arg, task, thread);
         if (thread == 0)
@@ -30,12 +32,28 @@ static void take_tasks(dlk_team *team, int thread)
     }
 }
 
+/* The thread's own share first, then what the others have left. */
+static void take_tasks(dlk_team *team, int thread)
+{
+    for (int i = 0; i < team->size; i++)
+        take_share(team, &team->shares[(thread + i) % team->size], thread);
+}
+
+static void share_out(dlk_team *team, int tasks)
+{
+    for (int i = 0; i < team->size; i++) {
+        dlk_share *share = &team->shares[i];
+        int first = (int)((long long)tasks * i / team->size);
+        share->end = (int)((long long)tasks * (i + 1) / team->size);
+        atomic_store_explicit(&share->next, first, memory_order_relaxed);
+    }
+}
+
 static void open_round(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
 {
     team->fn = fn;
     team->arg = arg;
-    team->tasks = tasks;
-    atomic_store_explicit(&team->next, 0, memory_order_relaxed);
+    share_out(team, tasks);
     atomic_store_explicit(&team->busy.value, (uint32_t)team->size - 1, memory_order_relaxed);
     atomic_fetch_add(&team->round.value, 1);
     dlk_gate_wake(&team->round);

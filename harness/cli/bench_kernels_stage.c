@@ -230,7 +230,7 @@ dlb_bench_stage *dlb_bench_stage_create(const dlb_stage *plan, const dlb_model *
     size_t forward = plan->forward->scratch_floats(&plan->shape);
     size_t backward = plan->backward->scratch_floats(&plan->shape, plan->data);
     s->scratch = floats(forward > backward ? forward : backward);
-    dlk_team_init(&s->alone, 1, NULL, 0, 0);
+    dlk_team_init(&s->alone, 1, NULL, NULL, 0, 0);
     allocate_forward(s);
     allocate_backward(s);
     heat_inputs(s);

@@ -14,7 +14,7 @@ int dlb_bench_step_init(dlb_bench_step *step, const dlb_model *model, const dlk_
     size_t scratch = dlb_graph_scratch_floats(step->graph);
     step->scratch = dlb_alloc(scratch, sizeof *step->scratch);
     step->gradients = dlb_alloc(dlb_graph_size(step->graph), sizeof *step->gradients);
-    dlk_team_init(&step->alone, 1, step->scratch, scratch, 0);
+    dlk_team_init(&step->alone, 1, NULL, step->scratch, scratch, 0);
     return 0;
 }
 

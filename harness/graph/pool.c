@@ -8,6 +8,7 @@
 struct dlb_pool {
     dlb_pool_options options;
     float *scratch;
+    dlk_share *shares; /* [threads] */
     dlk_team *teams;
 };
 
@@ -28,8 +29,8 @@ static int team_of(const dlb_pool *pool, int thread)
 static void make_team(const dlb_pool *pool, dlk_team *team, int first, int size)
 {
     const dlb_pool_options *o = &pool->options;
-    dlk_team_init(team, size, pool->scratch + (size_t)first * o->scratch_floats, o->scratch_floats,
-                  o->spin_ns);
+    dlk_team_init(team, size, pool->shares + first,
+                  pool->scratch + (size_t)first * o->scratch_floats, o->scratch_floats, o->spin_ns);
     team->between = o->between;
     team->between_arg = o->between_arg;
 }
@@ -64,6 +65,7 @@ int dlb_pool_create(dlb_pool **created, const dlb_pool_options *options, dlb_err
         return dlb_fail(err, DLB_FAIL, "%d threads need %.1f GB of scratch memory; take fewer",
                         options->threads, 4e-9 * (double)floats);
     }
+    pool->shares = dlb_alloc((size_t)options->threads, sizeof *pool->shares);
     pool->teams = dlb_alloc((size_t)options->teams, sizeof *pool->teams);
     for (int t = 0; t < options->teams; t++) {
         int first = first_thread(pool, t);
@@ -82,6 +84,7 @@ void dlb_pool_free(dlb_pool *pool)
     if (!pool)
         return;
     free(pool->teams);
+    free(pool->shares);
     free(pool->scratch);
     free(pool);
 }

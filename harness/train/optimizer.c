@@ -148,7 +148,7 @@ void dlb_optimizer_update(dlb_optimizer *o, size_t state, size_t count, float ra
                           const float *gradients, float *parameters)
 {
     dlk_team alone;
-    dlk_team_init(&alone, 1, NULL, 0, 0);
+    dlk_team_init(&alone, 1, NULL, NULL, 0, 0);
     part p = {.count = count, .ratio = ratio, .gradients = gradients, .parameters = parameters};
     for (int i = 0; i < o->method->states; i++)
         p.state[i] = o->state[i] + state;

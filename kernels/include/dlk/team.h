@@ -24,8 +24,18 @@ typedef void dlk_task_fn(void *arg, int task, int thread);
 /* What a leader does between two tasks, such as moving messages along. */
 typedef void dlk_between_fn(void *arg);
 
+/*
+ * The tasks that a thread takes first: an equal, consecutive share. Who has done with its own helps
+ * the others. So a thread meets in cache what it computed of the same images before.
+ */
+typedef struct dlk_share {
+    _Alignas(64) _Atomic int next;
+    int end;
+} dlk_share;
+
 typedef struct dlk_team {
     int size;
+    dlk_share *shares;       /* [size], not owned */
     dlk_between_fn *between; /* NULL: nothing; set it after init, while no task runs */
     void *between_arg;
     size_t scratch_floats; /* private scratch of each thread */
@@ -35,17 +45,18 @@ typedef struct dlk_team {
     /* The job under way, written by the leader before it opens `round`; no fn: go home. */
     dlk_task_fn *fn;
     void *arg;
-    int tasks;
     uint32_t home; /* the round that the last service ended with */
 
-    dlk_gate round;                /* counts jobs */
-    dlk_gate busy;                 /* servers that have not finished this round */
-    _Alignas(64) _Atomic int next; /* the next task to take */
+    dlk_gate round; /* counts jobs */
+    dlk_gate busy;  /* servers that have not finished this round */
 } dlk_team;
 
-/* A team of `size` threads with `scratch_floats` floats of scratch each, at `scratch`. */
-void dlk_team_init(dlk_team *team, int size, float *scratch, size_t scratch_floats,
-                   int64_t spin_ns);
+/*
+ * A team of `size` threads with `scratch_floats` floats of scratch each, at `scratch`. A team of
+ * one needs no shares.
+ */
+void dlk_team_init(dlk_team *team, int size, dlk_share *shares, float *scratch,
+                   size_t scratch_floats, int64_t spin_ns);
 
 /* Leader: run fn for every task 0 … tasks-1 on the team and return when all are done. */
 void dlk_parallel(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg);

@@ -16,6 +16,7 @@ typedef struct server {
 } server;
 
 struct kit_team {
+    dlk_share *shares;
     dlk_team team;
     float *scratch; /* of all threads, with canaries behind */
     server *servers;
@@ -65,7 +66,8 @@ kit_team *kit_team_start(int size, size_t scratch_floats)
     k->scratch = dlb_alloc(all + CANARIES, sizeof *k->scratch);
     for (size_t i = all; i < all + CANARIES; i++)
         k->scratch[i] = CANARY;
-    dlk_team_init(&k->team, size, k->scratch, scratch_floats, 1000000);
+    k->shares = dlb_alloc((size_t)size, sizeof *k->shares);
+    dlk_team_init(&k->team, size, k->shares, k->scratch, scratch_floats, 1000000);
     k->servers = dlb_alloc((size_t)size, sizeof *k->servers);
     for (int i = 1; i < size; i++) {
         k->servers[i] = (server){.team = &k->team, .thread = i};
@@ -88,6 +90,7 @@ void kit_team_stop(kit_team *k)
     for (size_t i = all; i < all + CANARIES; i++)
         cr_assert(k->scratch[i] == CANARY, "a kernel wrote beyond its scratch");
     free(k->servers);
+    free(k->shares);
     free(k->scratch);
     free(k);
 }

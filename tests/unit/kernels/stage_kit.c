@@ -106,7 +106,7 @@ void free_stage_data(stage_data *d)
 static dlk_team team_of_one(void)
 {
     dlk_team team;
-    dlk_team_init(&team, 1, NULL, 0, 0);
+    dlk_team_init(&team, 1, NULL, NULL, 0, 0);
     return team;
 }
 

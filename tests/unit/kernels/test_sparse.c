@@ -203,7 +203,7 @@ Test(sparse, gradients_of_images_add_up_in_one_buffer_or_in_several)
         free_stage_data(&d);
     }
     dlk_team team;
-    dlk_team_init(&team, 1, NULL, 0, 0);
+    dlk_team_init(&team, 1, NULL, NULL, 0, 0);
     float *dweights = kit_zeros(2 * weights), *dbias = kit_zeros(2 * (size_t)s.conv.oc);
     kernel->finish(&team, &s, together, dweights, dbias);
     kernel->finish(&team, &s, sum, dweights + weights, dbias + s.conv.oc);

@@ -9,6 +9,7 @@ enum { SIZE_MAX_TEAM = 5, TASKS_MAX = 20, SERVICES = 3, TIMEOUT_S = 60 };
 /* A team, its servers, and what their tasks did; plain fields are ordered by the team alone. */
 typedef struct crew {
     dlk_team team;
+    dlk_share shares[SIZE_MAX_TEAM];
     pthread_t ids[SIZE_MAX_TEAM];
     pthread_barrier_t between_services;
     uint32_t round;
@@ -68,7 +69,7 @@ static void expect_all_tasks_once(int size, int64_t spin_ns, int rounds)
     static crew c;
     c = (crew){0};
     server servers[SIZE_MAX_TEAM];
-    dlk_team_init(&c.team, size, NULL, 0, spin_ns);
+    dlk_team_init(&c.team, size, c.shares, NULL, 0, spin_ns);
     pthread_barrier_init(&c.between_services, NULL, (unsigned)size);
     for (int i = 1; i < size; i++) {
         servers[i] = (server){&c, i};
@@ -122,7 +123,7 @@ Test(team, the_leader_alone_does_a_single_task)
 {
     int by[2] = {-1, -1};
     dlk_team team;
-    dlk_team_init(&team, 3, NULL, 0, -1); /* nobody serves: waiting for them would not end */
+    dlk_team_init(&team, 3, NULL, NULL, 0, -1); /* nobody serves: waiting for them would not end */
     dlk_parallel(&team, 1, note_thread, by);
     dlk_parallel(&team, 0, note_thread, by);
     cr_assert_eq(by[0], 0);
