@@ -133,6 +133,21 @@ static void run_piece(void *arg, int task, int thread)
     atomic_fetch_add_explicit(&u->update_ns, dlb_clock_ns() - start, memory_order_relaxed);
 }
 
+/* A slice that fits one core's cache is not worth another core's help. */
+static void run_pieces(dlk_team *team, piece_job *job)
+{
+    enum { LEADERS_OWN = 32 * 1024 };
+    dlb_updates *u = job->updates;
+    const dlb_range *slice = &u->buckets[job->bucket].slice;
+    int pieces = pieces_of(u, job->bucket);
+    if (slice->end - slice->first > LEADERS_OWN) {
+        dlk_parallel(team, pieces, run_piece, job);
+        return;
+    }
+    for (int piece = 0; piece < pieces; piece++)
+        run_piece(job, piece, 0);
+}
+
 /* ---- Buckets, stage by stage ---- */
 
 /* Arrived, and nobody is at it yet: it is the caller's now. */
@@ -234,7 +249,7 @@ static bool try_update(dlb_updates *u, int index, dlk_team *team)
     if (!claim(u, index))
         return false;
     piece_job job = {u, index, true, true};
-    dlk_parallel(team, pieces_of(u, index), run_piece, &job);
+    run_pieces(team, &job);
     share(u, index);
     return true;
 }
@@ -267,13 +282,13 @@ static void finish_with_norms(dlb_updates *u, const dlb_group *plan, dlk_team *t
             continue;
         }
         piece_job job = {u, i++, true, false};
-        dlk_parallel(team, pieces_of(u, job.bucket), run_piece, &job);
+        run_pieces(team, &job);
         since = dlb_clock_ns();
     }
     dlb_norms_agree(u->norms, u->options.comm, u->options.optimizer);
     for (int i = plan->first_bucket; i < plan->end_bucket; i++) {
         piece_job job = {u, i, false, true};
-        dlk_parallel(team, pieces_of(u, i), run_piece, &job);
+        run_pieces(team, &job);
         share(u, i);
     }
     finish_buckets(u, plan, team);

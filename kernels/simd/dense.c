@@ -16,6 +16,12 @@
 #include "simd/product.h"
 #include "simd/simd.h"
 
+/*
+ * Up to so many multiply-adds the leader computes dweights alone, and so finds them in its caches
+ * when it updates the weights: to get them from another core takes longer.
+ */
+enum { ALONE_WORK = 2 * 1024 * 1024 };
+
 /* A task has TASK_WORK multiply-adds if it can, and LEAST_TILE to TILE rows of S. */
 enum {
     TILE = DLK_DENSE_TILE,
@@ -317,5 +323,10 @@ void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const 
     transpose_matrix(s->n, s->out, dy, (size_t)s->out, turned, (size_t)s->n);
     find_all(&job, turned, s->out, s->n);
     sum_images(s, dy, dbias);
-    dlk_parallel(team, blocks * pieces(s->out, job.tile), weights_task, &job);
+    int tasks = blocks * pieces(s->out, job.tile);
+    if ((long long)s->n * s->in * s->out > ALONE_WORK)
+        dlk_parallel(team, tasks, weights_task, &job);
+    else
+        for (int task = 0; task < tasks; task++)
+            weights_task(&job, task, 0);
 }
