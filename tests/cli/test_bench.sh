@@ -227,7 +227,7 @@ interrupted() {
     local bench=$! status=0
     until [ -s "$lib_folder/stderr" ]; do sleep 0.1; done
     while kill -INT "$bench" 2>/dev/null; do
-        for _ in {1..50}; do kill -0 "$bench" 2>/dev/null && sleep 0.1; done
+        for _ in {1..200}; do kill -0 "$bench" 2>/dev/null && sleep 0.1; done
     done
     wait "$bench" || status=$?
     expect_equal 1 "$status"
