@@ -87,13 +87,17 @@ static size_t dense_factors(const dlk_dense *s)
     return rows * columns * DLK_DENSE_FACTORS;
 }
 
-/* What simd/ shares among threads: the sums of one slice or more, or dy transposed and known. */
-size_t dlk_dense_scratch(const dlk_dense *s)
+size_t dlk_dense_scratch(void)
+{
+    return DLK_DENSE_BLOCK + DLK_DENSE_BLOCK_SUMS;
+}
+
+/* The sums of one slice or more; or dy transposed, and what simd/ knows of it. */
+size_t dlk_dense_shared(const dlk_dense *s)
 {
     size_t out = (size_t)dlk_pieces((size_t)s->out, DLK_DENSE_TILE) * DLK_DENSE_TILE;
     size_t slice = (size_t)s->n * out;
     size_t slices =
         smaller(most_slices(s) * slice, (size_t)DENSE_TASKS * DLK_DENSE_TILE * DLK_DENSE_TILE);
-    size_t shared = (slices > slice ? slices : slice) + dense_factors(s);
-    return whole_lines(DLK_DENSE_BLOCK + DLK_DENSE_BLOCK_SUMS + shared);
+    return whole_lines((slices > slice ? slices : slice) + dense_factors(s));
 }

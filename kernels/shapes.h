@@ -74,7 +74,7 @@ enum {
 
 /*
  * Into how many slices the inputs are cut in forward. The slices' sums take
- * slices * n * out floats, with out rounded up to 128 in simd/, which dlk_dense_scratch bounds for
+ * slices * n * out floats, with out rounded up to 128 in simd/, which dlk_dense_shared bounds for
  * every batch of up to n images.
  */
 int dlk_dense_slices(const dlk_dense *s);

@@ -65,13 +65,18 @@ static void close_round(dlk_team *team)
         dlk_gate_wait(&team->busy, busy, team->spin_ns);
 }
 
+void dlk_alone(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
+{
+    for (int task = 0; task < tasks; task++) {
+        fn(arg, task, 0);
+        pause_between(team);
+    }
+}
+
 void dlk_parallel(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
 {
     if (team->size == 1 || tasks <= 1) {
-        for (int task = 0; task < tasks; task++) {
-            fn(arg, task, 0);
-            pause_between(team);
-        }
+        dlk_alone(team, tasks, fn, arg);
         return;
     }
     open_round(team, tasks, fn, arg);

@@ -169,6 +169,7 @@ static dlb_bench_stage *make_stage(dlb_kernel_plan *p, const dlb_stage *stage)
                                  .bias = node->bias,
                                  .x = input_of(p, first),
                                  .dy = last->dy,
+                                 .step = &p->blas.batch,
                                  .alive = p->alive};
     p->stages =
         dlb_grow(p->stages, &p->stage_capacity, p->stage_count + 1, sizeof(dlb_bench_stage *));

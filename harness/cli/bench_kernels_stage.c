@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "dlk/sum.h"
+#include "graph/node.h"
 #include "graph/shape.h"
 
 /* Inputs in use, so few that they stay in cache: in training the stage before has just left them
@@ -41,7 +42,7 @@ static void draw(const dlb_bench_stage *s, int layer, size_t count, uint8_t *kee
     if (!keep)
         return;
     dlk_dropout shape = dlb_layer_dropout(&s->model->layers[layer], s->data.images);
-    dlk_rng_key key = {.purpose = DLK_RNG_DROPOUT, .stream = (uint16_t)layer};
+    dlk_rng_key key = dlb_dropout_key(layer, s->data.step);
     for (size_t i = 0; i < (size_t)s->data.images; i++)
         s->kernels->dropout_keep(&shape, &key, i * count, count, keep + i * count);
 }
@@ -101,11 +102,16 @@ static void return_image(const dlb_bench_stage *s, size_t image, float *gradient
     s->plan.backward->run(&s->plan.shape, &back);
 }
 
+static int groups_of(const dlb_bench_stage *s)
+{
+    return dlb_stages_groups(&s->plan, 1, s->data.images);
+}
+
 static void return_group(const dlb_bench_stage *s, int group)
 {
-    int first, end;
+    int n = s->data.images, groups = groups_of(s);
+    int first = dlb_group_start(n, groups, group), end = dlb_group_start(n, groups, group + 1);
     float *gradient = s->back.partial + (size_t)group * s->gradient_floats;
-    dlk_grad_group(s->data.images, group, &first, &end);
     memset(gradient, 0, s->gradient_floats * sizeof *gradient);
     for (int i = first; i < end; i++)
         return_image(s, (size_t)i, gradient);
@@ -115,7 +121,7 @@ void dlb_bench_stage_backward(void *self)
 {
     dlb_bench_stage *s = self;
     const dlk_stage *shape = &s->plan.shape;
-    int groups = dlk_grad_groups(s->data.images);
+    int groups = groups_of(s);
     const dlb_layer *layer = &s->model->layers[s->plan.first];
     if (s->plan.data)
         s->plan.backward->prepare(&s->alone, shape, s->data.weights, s->back.prepared);
@@ -172,7 +178,8 @@ double dlb_bench_stage_alive(const dlb_bench_stage *s)
 {
     size_t count = all(s, s->outputs), alive = 0;
     for (size_t i = 0; i < count; i++)
-        alive += s->back.winner ? s->back.winner[i] != DLK_DEAD : s->back.y[i] > 0;
+        alive += s->back.dy[i] != 0.0F &&
+                 (s->back.winner ? s->back.winner[i] != DLK_DEAD : s->back.y[i] > 0);
     return (double)alive / (double)count;
 }
 
@@ -210,7 +217,7 @@ static void allocate_backward(dlb_bench_stage *s)
     s->back.dy = floats(all(s, s->outputs));
     s->back.dx = plan->data ? floats(s->inputs) : NULL;
     s->back.winner = s->winner ? dlb_alloc(all(s, s->outputs), 1) : NULL;
-    s->back.partial = floats((size_t)dlk_grad_groups(s->data.images) * s->gradient_floats);
+    s->back.partial = floats((size_t)groups_of(s) * s->gradient_floats);
     s->back.sum = floats(s->gradient_floats);
     s->back.dweights = floats((size_t)layer->weights + (size_t)layer->biases);
 }

@@ -7,14 +7,16 @@
 
 #include "dlk/cost.h"
 #include "graph/fusion.h"
+#include "graph/graph.h"
 
 /* What a stage finds in training. */
 typedef struct dlb_bench_stage_data {
     int images;
     const float *weights, *bias;
-    const float *x;  /* [images][inputs] */
-    const float *dy; /* [images][outputs] */
-    double alive;    /* share of the outputs that pass a gradient on; NaN: as forward finds them */
+    const float *x;       /* [images][inputs] */
+    const float *dy;      /* [images][outputs] */
+    const dlb_step *step; /* whose dropout it is */
+    double alive; /* share of the outputs that pass a gradient on; NaN: as forward finds them */
 } dlb_bench_stage_data;
 
 typedef struct dlb_bench_stage dlb_bench_stage;

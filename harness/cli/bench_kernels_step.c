@@ -14,7 +14,9 @@ int dlb_bench_step_init(dlb_bench_step *step, const dlb_model *model, const dlk_
     size_t scratch = dlb_graph_scratch_floats(step->graph);
     step->scratch = dlb_alloc(scratch, sizeof *step->scratch);
     step->gradients = dlb_alloc(dlb_graph_size(step->graph), sizeof *step->gradients);
+    step->shared = dlb_alloc(dlb_graph_shared_floats(step->graph), sizeof *step->shared);
     dlk_team_init(&step->alone, 1, NULL, step->scratch, scratch, 0);
+    step->alone.shared = step->shared;
     return 0;
 }
 
@@ -22,6 +24,7 @@ void dlb_bench_step_release(dlb_bench_step *step)
 {
     free(step->ops);
     free(step->gradients);
+    free(step->shared);
     free(step->scratch);
     dlb_graph_free(step->graph);
     *step = (dlb_bench_step){0};

@@ -18,7 +18,7 @@ typedef struct dlb_bench_step {
     int op_count;
     dlb_op *ops; /* in the order of a step */
     dlk_team alone;
-    float *scratch;
+    float *scratch, *shared;
     dlb_step batch;
     dlk_softmax_result result;
     bool spoilt; /* buffers are no longer those of a step: see dlb_bench_ops */

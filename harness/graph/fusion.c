@@ -1,5 +1,6 @@
 #include "graph/fusion.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "graph/cost.h"
@@ -129,4 +130,36 @@ dlb_stage dlb_stage_at(const dlb_model *model, int first, const dlk_kernels *ker
     if (!dlb_stage_is_fused(&stage))
         stage.end = first + 1;
     return stage;
+}
+
+/* ---- Groups ---- */
+
+/*
+ * A group has so many images that they take this many operations, as if dense, for each float of
+ * its gradients: else zeroing these and adding them up would take longer than the images.
+ */
+static const double FLOPS_WORTH_A_GRADIENT = 1500;
+
+static double least_images(const dlb_stage *stages, int count)
+{
+    double flops = 0, floats = 0;
+    for (int k = 0; k < count; k++) {
+        const dlk_stage *shape = &stages[k].shape;
+        flops += dlk_conv2d_backward_weights_cost(&shape->conv).flops;
+        if (stages[k].data)
+            flops += dlk_conv2d_backward_data_cost(&shape->conv).flops;
+        floats += (double)stages[k].backward->gradient_floats(shape);
+    }
+    return fmax(1, FLOPS_WORTH_A_GRADIENT * floats / flops);
+}
+
+/* A power of two, so that teams of a power of two have equal shares. */
+int dlb_stages_groups(const dlb_stage *stages, int count, int n)
+{
+    enum { MOST_GROUPS = 32 };
+    double images = least_images(stages, count);
+    int groups = 1;
+    while (groups < MOST_GROUPS && 2 * groups * images <= n)
+        groups *= 2;
+    return n < groups ? n : groups;
 }

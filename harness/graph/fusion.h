@@ -38,6 +38,18 @@ typedef struct dlb_stage {
  */
 dlb_stage dlb_stage_at(const dlb_model *model, int first, const dlk_kernels *kernels);
 
+/*
+ * Into how many groups backward cuts a batch of n images that goes through these stages together.
+ * Each group sums up gradients of its own; depends on n and the stages alone, and grows with n.
+ */
+int dlb_stages_groups(const dlb_stage *stages, int count, int n);
+
+/* The first image of a group; that of group number `groups` is n. */
+static inline int dlb_group_start(int n, int groups, int group)
+{
+    return (int)((long long)n * group / groups);
+}
+
 static inline bool dlb_stage_is_fused(const dlb_stage *stage)
 {
     return stage->forward != NULL;

@@ -18,7 +18,7 @@ struct dlb_graph {
     dlb_block *blocks;
     size_t size;       /* floats of the flat arrays */
     float *parameters; /* from seal on */
-    size_t scratch_floats;
+    size_t scratch_floats, shared_floats;
     dlb_buffers buffers;
     int trunk_count;
     dlb_trunk **trunks; /* in order */
@@ -77,10 +77,10 @@ static void plan_blocks(dlb_graph *g)
 
 /* ---- Trunks ---- */
 
-static void reserve_scratch(dlb_graph *g, size_t floats)
+static void reserve(size_t *most, size_t floats)
 {
-    if (floats > g->scratch_floats)
-        g->scratch_floats = floats;
+    if (floats > *most)
+        *most = floats;
 }
 
 /* The fused stages that follow each other from layer `first` on, up to as many as a trunk takes. */
@@ -103,7 +103,7 @@ static void plan_trunk(dlb_graph *g, const dlb_stage *stages, int count)
     g->trunks[g->trunk_count++] = trunk;
     for (int i = dlb_trunk_first(trunk); i < dlb_trunk_end(trunk); i++)
         g->nodes[i].trunk = trunk;
-    reserve_scratch(g, dlb_trunk_scratch_floats(trunk));
+    reserve(&g->scratch_floats, dlb_trunk_scratch_floats(trunk));
 }
 
 static void plan_trunks(dlb_graph *g)
@@ -185,12 +185,14 @@ static void plan_extras(dlb_graph *g, dlb_node *node)
     dlk_dense dense = dlb_layer_dense(layer, g->batch);
     if (layer->kind == DLB_CONV2D) {
         size_t groups = (size_t)dlk_grad_groups(g->batch);
-        reserve_scratch(g, dlk_conv2d_scratch(&conv2d));
+        reserve(&g->scratch_floats, dlk_conv2d_scratch(&conv2d));
         node->partial_buffer = dlb_buffers_plan_floats(
             &g->buffers, groups * ((size_t)layer->weights + (size_t)layer->biases));
     }
-    if (layer->kind == DLB_DENSE)
-        reserve_scratch(g, dlk_dense_scratch(&dense));
+    if (layer->kind == DLB_DENSE) {
+        reserve(&g->scratch_floats, dlk_dense_scratch());
+        reserve(&g->shared_floats, dlk_dense_shared(&dense));
+    }
     if (layer->kind == DLB_MAXPOOL)
         node->winner_buffer =
             dlb_buffers_plan(&g->buffers, batch * (size_t)dlb_shape_size(layer->out));
@@ -355,6 +357,11 @@ void dlb_graph_free(dlb_graph *g)
 size_t dlb_graph_scratch_floats(const dlb_graph *graph)
 {
     return graph->scratch_floats;
+}
+
+size_t dlb_graph_shared_floats(const dlb_graph *graph)
+{
+    return graph->shared_floats;
 }
 
 size_t dlb_graph_size(const dlb_graph *graph)

@@ -73,8 +73,9 @@ int dlb_graph_create(dlb_graph **graph, const dlb_model *model, int batch,
                      const dlk_kernels *kernels, size_t memory_limit, dlb_error *err);
 void dlb_graph_free(dlb_graph *graph);
 
-/* Scratch that a thread of the pool needs. */
+/* Scratch that a thread of the pool needs, and that a team needs in common. */
 size_t dlb_graph_scratch_floats(const dlb_graph *graph);
+size_t dlb_graph_shared_floats(const dlb_graph *graph);
 
 size_t dlb_graph_size(const dlb_graph *graph); /* of the flat arrays, padding included */
 int dlb_graph_block_count(const dlb_graph *graph);

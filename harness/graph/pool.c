@@ -7,7 +7,7 @@
 
 struct dlb_pool {
     dlb_pool_options options;
-    float *scratch;
+    float *scratch, *shared;
     dlk_share *shares; /* [threads] */
     dlk_team *teams;
 };
@@ -26,11 +26,13 @@ static int team_of(const dlb_pool *pool, int thread)
     return team;
 }
 
-static void make_team(const dlb_pool *pool, dlk_team *team, int first, int size)
+static void make_team(const dlb_pool *pool, dlk_team *team, int index, int size)
 {
+    int first = first_thread(pool, index);
     const dlb_pool_options *o = &pool->options;
     dlk_team_init(team, size, pool->shares + first,
                   pool->scratch + (size_t)first * o->scratch_floats, o->scratch_floats, o->spin_ns);
+    team->shared = pool->shared + (size_t)index * o->shared_floats;
     team->between = o->between;
     team->between_arg = o->between_arg;
 }
@@ -58,18 +60,19 @@ int dlb_pool_create(dlb_pool **created, const dlb_pool_options *options, dlb_err
 {
     dlb_pool *pool = dlb_alloc(1, sizeof *pool);
     pool->options = *options;
-    size_t floats = (size_t)options->threads * options->scratch_floats;
-    pool->scratch = dlb_try_alloc(floats, sizeof(float));
-    if (!pool->scratch) {
+    size_t scratch = (size_t)options->threads * options->scratch_floats;
+    size_t shared = (size_t)options->teams * options->shared_floats;
+    pool->scratch = dlb_try_alloc(scratch, sizeof(float));
+    pool->shared = dlb_try_alloc(shared, sizeof(float));
+    if (!pool->scratch || !pool->shared) {
         dlb_pool_free(pool);
         return dlb_fail(err, DLB_FAIL, "%d threads need %.1f GB of scratch memory; take fewer",
-                        options->threads, 4e-9 * (double)floats);
+                        options->threads, 4e-9 * (double)(scratch + shared));
     }
     pool->shares = dlb_alloc((size_t)options->threads, sizeof *pool->shares);
     pool->teams = dlb_alloc((size_t)options->teams, sizeof *pool->teams);
     for (int t = 0; t < options->teams; t++) {
-        int first = first_thread(pool, t);
-        make_team(pool, &pool->teams[t], first, first_thread(pool, t + 1) - first);
+        make_team(pool, &pool->teams[t], t, first_thread(pool, t + 1) - first_thread(pool, t));
     }
     if (check_threads(pool, err) < 0) {
         dlb_pool_free(pool);
@@ -85,6 +88,7 @@ void dlb_pool_free(dlb_pool *pool)
         return;
     free(pool->teams);
     free(pool->shares);
+    free(pool->shared);
     free(pool->scratch);
     free(pool);
 }

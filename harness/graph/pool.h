@@ -22,6 +22,7 @@ typedef struct dlb_pool_options {
     int threads;             /* >= 1 */
     int teams;               /* 1 … threads */
     size_t scratch_floats;   /* for each thread */
+    size_t shared_floats;    /* for each team */
     int64_t spin_ns;         /* < 0: forever */
     dlb_thread_fn *on_enter; /* if set: called on every thread when a region begins */
     void *on_enter_arg;

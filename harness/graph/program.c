@@ -1,5 +1,6 @@
 #include "graph/program.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 #include "base/clock.h"
@@ -29,8 +30,10 @@ void dlb_program_release(dlb_program *program)
 
 static void add_operand(int *operands, int *count, int buffer)
 {
-    if (buffer >= 0)
-        operands[(*count)++] = buffer;
+    if (buffer < 0)
+        return;
+    assert(*count < DLB_OP_OPERANDS);
+    operands[(*count)++] = buffer;
 }
 
 void dlb_op_reads(dlb_op *op, int buffer)

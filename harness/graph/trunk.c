@@ -1,7 +1,5 @@
 #include "graph/trunk.h"
 
-#include <math.h>
-
 #include "base/mem.h"
 #include "dlk/cost.h"
 #include "dlk/sum.h"
@@ -12,13 +10,6 @@
  * than memory is slow: a core does tens of them in the time a byte comes from memory and back.
  */
 enum { FLOPS_WORTH_A_BYTE = 8 };
-
-/*
- * Backward sums up groups of images, each into gradients of its own. A group has so many images
- * that they take this many operations, as if dense, for each float of those gradients: else zeroing
- * and adding them up would take longer than the images.
- */
-enum { FLOPS_WORTH_A_GRADIENT = 1500, MOST_GROUPS = 32 };
 
 typedef struct trunk_stage {
     const dlb_stage *plan;
@@ -42,7 +33,6 @@ struct dlb_trunk {
     trunk_stage *stages;
     const dlb_node *first, *last; /* nodes at its ends */
     int inside;                   /* an operand: all that only the trunk itself touches */
-    double group_images;          /* at least in a group */
     size_t entry_floats;          /* of an image that enters as pixels, with slack */
     float *entries;               /* [batch][entry_floats]: as floats */
     int entries_buffer;
@@ -75,33 +65,9 @@ static bool is_cheap_again(const dlb_stage *stage)
     return !drops(stage) && flops < FLOPS_WORTH_A_BYTE * bytes;
 }
 
-/* A power of two, so that teams of a power of two have equal shares; depends on n alone. */
 static int group_count(const dlb_trunk *t, int n)
 {
-    int groups = 1;
-    while (groups < MOST_GROUPS && 2 * groups * t->group_images <= n)
-        groups *= 2;
-    return n < groups ? n : groups;
-}
-
-static void group_bounds(const dlb_trunk *t, int n, int group, int *first, int *end)
-{
-    int groups = group_count(t, n);
-    *first = (int)((long long)n * group / groups);
-    *end = (int)((long long)n * (group + 1) / groups);
-}
-
-static void plan_groups(dlb_trunk *t)
-{
-    double flops = 0, floats = 0;
-    for (int k = 0; k < t->count; k++) {
-        const dlb_stage *plan = &t->plans[k];
-        flops += dlk_conv2d_backward_weights_cost(&plan->shape.conv).flops;
-        if (plan->data)
-            flops += dlk_conv2d_backward_data_cost(&plan->shape.conv).flops;
-        floats += (double)plan->backward->gradient_floats(&plan->shape);
-    }
-    t->group_images = fmax(1, FLOPS_WORTH_A_GRADIENT * floats / flops);
+    return dlb_stages_groups(t->plans, t->count, n);
 }
 
 static void plan_stage(dlb_trunk *t, trunk_stage *stage, bool last, dlb_buffers *buffers)
@@ -119,8 +85,8 @@ static void plan_stage(dlb_trunk *t, trunk_stage *stage, bool last, dlb_buffers 
     stage->values_buffer =
         dlb_buffers_plan_floats(buffers, stage->kept ? batch * (stage->outputs + DLK_SLACK) : 0);
     stage->winner_buffer = dlb_buffers_plan(buffers, shape->pool ? batch * stage->outputs : 0);
-    stage->partial_buffer = dlb_buffers_plan_floats(buffers, (size_t)dlk_grad_groups(t->batch) *
-                                                                 stage->gradient_floats);
+    stage->partial_buffer =
+        dlb_buffers_plan_floats(buffers, (size_t)group_count(t, t->batch) * stage->gradient_floats);
     stage->sum_buffer = dlb_buffers_plan_floats(buffers, stage->gradient_floats);
 }
 
@@ -165,7 +131,6 @@ dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlb_stage *stages, int
                      .stages = dlb_alloc((size_t)count, sizeof *t->stages),
                      .inside = dlb_buffers_plan_operand(buffers)};
     memcpy(t->plans, stages, (size_t)count * sizeof *stages);
-    plan_groups(t);
     t->entry_floats = whole_lines(dlk_stage_inputs(&t->plans[0].shape) + DLK_SLACK);
     t->entries_buffer = dlb_buffers_plan_floats(
         buffers, t->plans[0].first == 0 ? (size_t)batch * t->entry_floats : 0);
@@ -388,8 +353,8 @@ static void backward_image(const trunk_image *image, int group)
 static void backward_group(void *arg, int group, int thread)
 {
     const trunk_pass *pass = arg;
-    int first, end;
-    group_bounds(pass->trunk, pass->context->step->n, group, &first, &end);
+    int n = pass->context->step->n, groups = group_count(pass->trunk, n);
+    int first = dlb_group_start(n, groups, group), end = dlb_group_start(n, groups, group + 1);
     for (int k = 0; k < pass->trunk->count; k++) {
         const trunk_stage *stage = &pass->trunk->stages[k];
         memset(stage->partial + (size_t)group * stage->gradient_floats, 0,
@@ -445,6 +410,10 @@ static void run_backward(void *self, void *context, dlk_team *team)
         finish_stage(t, &t->stages[k], step, team);
 }
 
+/* Backward reads x, y, dy and the parameters of every stage. */
+_Static_assert(DLB_TRUNK_STAGES + 3 <= DLB_OP_OPERANDS, "room for the operands of a trunk");
+
+/* Both names and what is done are cut to fit. */
 static void name_op(const dlb_trunk *t, dlb_op *op, const char *what)
 {
     const char *first = t->first->layer->name, *last = t->last->layer->name;

@@ -69,6 +69,9 @@ static int select_kernels(dlb_session *s, dlb_error *err)
     int status = dlb_choose_kernels(&s->kernels, &s->workload, err);
     const char *users_core = getenv("OPENBLAS_CORETYPE");
     dlk_gemm_info info;
+    if (status == 0 && s->kernels.family == DLK_FAMILY_SIMD &&
+        s->kernels.origin[DLK_OP_conv2d_forward] == DLK_FAMILY_REF)
+        dlb_notes_add(&s->notes, "without OpenBLAS, layers that are not fused are slow");
     if (status == 0 && users_core && *users_core && dlk_gemm_describe(&info))
         dlb_notes_add(&s->notes, "OpenBLAS computes as %s, by OPENBLAS_CORETYPE", info.core);
     return status;
@@ -137,6 +140,8 @@ static int create_loaders(dlb_session *s, dlb_error *err)
                                   .mean = (float)s->model.mean,
                                   .std = (float)s->model.std,
                                   .seed = (uint32_t)w->seed};
+    if (options.pixels && w->readers > 1)
+        dlb_notes_add(&s->notes, "readers are not used: the first layers read images as bytes");
     int status = dlb_loader_create(&s->train_loader, &options, err);
     if (status < 0)
         return status;
@@ -155,6 +160,7 @@ static int create_pool(dlb_session *s, dlb_error *err)
     dlb_pool_options options = {.threads = s->threads.intra_op,
                                 .teams = s->threads.inter_op,
                                 .scratch_floats = dlb_graph_scratch_floats(s->graph),
+                                .shared_floats = dlb_graph_shared_floats(s->graph),
                                 .spin_ns = s->threads.spin_ns,
                                 .on_enter = sample_placement,
                                 .on_enter_arg = s->placement};

@@ -140,12 +140,10 @@ static void run_pieces(dlk_team *team, piece_job *job)
     dlb_updates *u = job->updates;
     const dlb_range *slice = &u->buckets[job->bucket].slice;
     int pieces = pieces_of(u, job->bucket);
-    if (slice->end - slice->first > LEADERS_OWN) {
+    if (slice->end - slice->first > LEADERS_OWN)
         dlk_parallel(team, pieces, run_piece, job);
-        return;
-    }
-    for (int piece = 0; piece < pieces; piece++)
-        run_piece(job, piece, 0);
+    else
+        dlk_alone(team, pieces, run_piece, job);
 }
 
 /* ---- Buckets, stage by stage ---- */

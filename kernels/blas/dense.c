@@ -2,7 +2,7 @@
  * The dense layer as matrix products, cut into tiles by shape alone.
  *
  * A layer on a CNN has long inputs and few outputs (9216 → 128), so forward cuts the inputs into
- * slices: each slice sums into a y of its own in the leader's scratch, and these are then added in
+ * slices: each slice sums into a y of its own in the team's scratch, and these are then added in
  * order. Tiles of y alone would read all weights again and again.
  */
 #include <stdbool.h>
@@ -105,7 +105,7 @@ void dlk_blas_dense_forward(dlk_team *team, const dlk_dense *s, const float *x,
 {
     int slices = dlk_dense_slices(s);
     size_t outputs = (size_t)s->n * (size_t)s->out;
-    float *sums = slices > 1 ? dlk_scratch(team, 0) : y;
+    float *sums = slices > 1 ? team->shared : y;
     dense_job job = {
         .s = s, .x = x, .weights = weights, .bias = bias, .out = sums, .slices = slices};
     int tasks = slices * tiles(s->n, DLK_DENSE_TILE) * tiles(s->out, DLK_DENSE_TILE);

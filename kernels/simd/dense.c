@@ -5,8 +5,8 @@
  *     data      dx[n][in] = dy · weightsᵀ         S = dy: zeros of ReLU and dropout
  *     weights   dweightsᵀ[out][in] = dyᵀ · x      S = dyᵀ
  *
- * The scratch of a thread holds a block of D and a tile of C; behind them, the leader's holds what
- * all threads share: forward's sums, one for each slice of the inputs, or what is found in dy.
+ * The scratch of a thread holds a block of D and a tile of C. The team's holds what all threads
+ * share: forward's sums, one for each slice of the inputs, or what is found in dy.
  */
 #include <string.h>
 
@@ -63,11 +63,6 @@ static float *block_of(const dense_job *job, int thread)
 static float *sums_of(const dense_job *job, int thread)
 {
     return dlk_scratch(job->team, thread) + DLK_DENSE_BLOCK;
-}
-
-static float *shared_of(dlk_team *team)
-{
-    return dlk_scratch(team, 0) + DLK_DENSE_BLOCK + DLK_DENSE_BLOCK_SUMS;
 }
 
 /*
@@ -212,7 +207,7 @@ void DLK_SIMD(dense_forward)(dlk_team *team, const dlk_dense *s, const float *x,
                      .weights = weights,
                      .bias = bias,
                      .out = y,
-                     .sums = shared_of(team),
+                     .sums = team->shared,
                      .stride = padded(s->out),
                      .slices = dlk_dense_slices(s)};
     job.tile = rows_a_task(s->n, job.slices, (long long)s->in * s->out / job.slices + 1);
@@ -271,7 +266,7 @@ void DLK_SIMD(dense_backward_data)(dlk_team *team, const dlk_dense *s, const flo
                                    const float *weights, float *dx)
 {
     dense_job job = {
-        .team = team, .s = s, .weights = weights, .out = dx, .found = (factors *)shared_of(team)};
+        .team = team, .s = s, .weights = weights, .out = dx, .found = (factors *)team->shared};
     int blocks = pieces(s->in, BLOCK_COLUMNS);
     job.tile = rows_a_task(s->n, blocks, (long long)s->out * smaller(BLOCK_COLUMNS, s->in));
     find_all(&job, dy, s->n, s->out);
@@ -316,7 +311,7 @@ void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const 
                                       const float *dy, float *dweights, float *dbias)
 {
     dense_job job = {
-        .team = team, .s = s, .x = x, .out = dweights, .found = (factors *)shared_of(team)};
+        .team = team, .s = s, .x = x, .out = dweights, .found = (factors *)team->shared};
     int blocks = pieces(s->in, BLOCK_COLUMNS);
     job.tile = rows_a_task(s->out, blocks, (long long)s->n * smaller(BLOCK_COLUMNS, s->in));
     float *turned = (float *)(job.found + pieces(s->out, job.tile) * pieces(s->n, DEPTH));
@@ -327,6 +322,5 @@ void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const 
     if ((long long)s->n * s->in * s->out > ALONE_WORK)
         dlk_parallel(team, tasks, weights_task, &job);
     else
-        for (int task = 0; task < tasks; task++)
-            weights_task(&job, task, 0);
+        dlk_alone(team, tasks, weights_task, &job);
 }

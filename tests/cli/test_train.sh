@@ -20,7 +20,7 @@ expect_equal '' "$(stdout)"
 expect_equal 3 "$(wc -l <runs.csv)"
 expect_equal ok "$(column runs.csv status)"
 expect_equal 64 "$(column runs.csv batch)"
-expect_equal blas "$(column runs.csv kernels)"
+expect_equal simd "$(column runs.csv kernels)"
 
 it 'gives a time to solution, and an empty cell for a target never set'
 [ -n "$(column runs.csv time_to_solution_s)" ] || fail 'no time to solution'

@@ -22,9 +22,10 @@ typedef void dlk_dense_backward_weights_fn(dlk_team *team, const dlk_dense *s, c
                                            const float *dy, float *dweights, float *dbias);
 
 /*
- * Floats of scratch that each thread of the team needs for any of the three, with batches of up
- * to n images; most of all families.
+ * Floats of scratch that each thread of the team needs for any of the three, and that all need
+ * together, with batches of up to n images; most of all families.
  */
-size_t dlk_dense_scratch(const dlk_dense *s);
+size_t dlk_dense_scratch(void);
+size_t dlk_dense_shared(const dlk_dense *s);
 
 #endif

@@ -68,7 +68,8 @@ typedef struct dlk_kernels {
 /*
  * Fill *kernels. AUTO takes the best that this machine and build have. A family or instruction
  * set that is not there is refused with a message. OpenBLAS takes its instruction set once a
- * process: a second choice of another one is refused, too.
+ * process: BLAS with another one is refused, too, and SIMD then leaves to REF what it would leave
+ * to BLAS, as it does where there is no OpenBLAS; `detail` says so.
  */
 int dlk_kernels_select(dlk_kernels *kernels, dlk_family family, dlk_isa isa, dlb_error *err);
 

@@ -40,6 +40,7 @@ typedef struct dlk_team {
     void *between_arg;
     size_t scratch_floats; /* private scratch of each thread */
     float *scratch;        /* size * scratch_floats, not owned */
+    float *shared;         /* scratch of all threads together, not owned; set it after init */
     int64_t spin_ns;       /* how long an idle thread spins before it sleeps; < 0: forever */
 
     /* The job under way, written by the leader before it opens `round`; no fn: go home. */
@@ -60,6 +61,12 @@ void dlk_team_init(dlk_team *team, int size, dlk_share *shares, float *scratch,
 
 /* Leader: run fn for every task 0 … tasks-1 on the team and return when all are done. */
 void dlk_parallel(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg);
+
+/*
+ * Leader: the same without the others. So little work is better done where its operands are in
+ * cache than taken to another core.
+ */
+void dlk_alone(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg);
 
 /*
  * Leader: let the servers return, and wait until they have. Threads may serve again only after

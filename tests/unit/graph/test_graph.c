@@ -46,6 +46,7 @@ static void set_up(fixture *f, const char *text, dlk_family family)
     dlb_pool_options options = {.threads = 2,
                                 .teams = 1,
                                 .scratch_floats = dlb_graph_scratch_floats(f->graph),
+                                .shared_floats = dlb_graph_shared_floats(f->graph),
                                 .spin_ns = 1000000};
     cr_assert_eq(dlb_pool_create(&f->pool, &options, &err), 0);
     fill(f->x, BATCH * PIXELS, 1, 1);

@@ -119,6 +119,7 @@ static void run(fixture *f, int threads, int teams, bool train)
     dlb_pool_options options = {.threads = threads,
                                 .teams = teams,
                                 .scratch_floats = dlb_graph_scratch_floats(f->graph),
+                                .shared_floats = dlb_graph_shared_floats(f->graph),
                                 .spin_ns = 1000};
     cr_assert_eq(dlb_pool_create(&pool, &options, &err), 0);
     if (train)

@@ -16,9 +16,10 @@ typedef struct server {
 } server;
 
 struct kit_team {
-    dlk_share *shares;
     dlk_team team;
-    float *scratch; /* of all threads, with canaries behind */
+    dlk_share *shares;
+    float *scratch, *shared; /* with canaries behind */
+    size_t shared_floats;
     server *servers;
 };
 
@@ -59,15 +60,29 @@ static void *serve(void *arg)
     return NULL;
 }
 
-kit_team *kit_team_start(int size, size_t scratch_floats)
+static float *guarded(size_t count)
+{
+    float *floats = dlb_alloc(count + CANARIES, sizeof *floats);
+    for (size_t i = count; i < count + CANARIES; i++)
+        floats[i] = CANARY;
+    return floats;
+}
+
+static void expect_guarded(const float *floats, size_t count)
+{
+    for (size_t i = count; i < count + CANARIES; i++)
+        cr_assert(floats[i] == CANARY, "a kernel wrote beyond its scratch");
+}
+
+kit_team *kit_team_start(int size, size_t scratch_floats, size_t shared_floats)
 {
     kit_team *k = dlb_alloc(1, sizeof *k);
-    size_t all = (size_t)size * scratch_floats;
-    k->scratch = dlb_alloc(all + CANARIES, sizeof *k->scratch);
-    for (size_t i = all; i < all + CANARIES; i++)
-        k->scratch[i] = CANARY;
+    k->scratch = guarded((size_t)size * scratch_floats);
+    k->shared_floats = shared_floats;
     k->shares = dlb_alloc((size_t)size, sizeof *k->shares);
+    k->shared = guarded(shared_floats);
     dlk_team_init(&k->team, size, k->shares, k->scratch, scratch_floats, 1000000);
+    k->team.shared = k->shared;
     k->servers = dlb_alloc((size_t)size, sizeof *k->servers);
     for (int i = 1; i < size; i++) {
         k->servers[i] = (server){.team = &k->team, .thread = i};
@@ -86,10 +101,10 @@ void kit_team_stop(kit_team *k)
     dlk_team_dismiss(&k->team);
     for (int i = 1; i < k->team.size; i++)
         pthread_join(k->servers[i].id, NULL);
-    size_t all = (size_t)k->team.size * k->team.scratch_floats;
-    for (size_t i = all; i < all + CANARIES; i++)
-        cr_assert(k->scratch[i] == CANARY, "a kernel wrote beyond its scratch");
+    expect_guarded(k->scratch, (size_t)k->team.size * k->team.scratch_floats);
+    expect_guarded(k->shared, k->shared_floats);
     free(k->servers);
+    free(k->shared);
     free(k->shares);
     free(k->scratch);
     free(k);

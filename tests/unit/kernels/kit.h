@@ -19,10 +19,11 @@ void kit_for_every_table(kit_check_fn *check);
 
 /*
  * A team of `size` threads, the caller being its leader, with exactly `scratch_floats` floats of
- * scratch each. kit_team_stop fails the test if a kernel wrote beyond its scratch.
+ * scratch each and `shared_floats` in common. kit_team_stop fails the test if a kernel wrote beyond
+ * its scratch.
  */
 typedef struct kit_team kit_team;
-kit_team *kit_team_start(int size, size_t scratch_floats);
+kit_team *kit_team_start(int size, size_t scratch_floats, size_t shared_floats);
 dlk_team *kit_team_of(kit_team *k);
 void kit_team_stop(kit_team *k);
 

@@ -27,7 +27,7 @@ static conv conv_make(dlk_conv2d s, dlk_family family, float *numbers(size_t, ui
     c.dw = kit_uniform(c.weights, 9);
     c.dbias = kit_uniform((size_t)s.oc, 9);
     c.partial = kit_zeros((size_t)dlk_grad_groups(s.n) * (c.weights + (size_t)s.oc));
-    c.team = kit_team_start(1, dlk_conv2d_scratch(&s));
+    c.team = kit_team_start(1, dlk_conv2d_scratch(&s), 0);
     return c;
 }
 

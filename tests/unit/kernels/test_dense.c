@@ -26,7 +26,7 @@ static dense dense_make(dlk_dense s, const dlk_kernels *k, float *numbers(size_t
     d.dx = kit_uniform(d.in, 9);
     d.dw = kit_uniform(d.weights, 9);
     d.dbias = kit_uniform((size_t)s.out, 9);
-    d.team = kit_team_start(1, dlk_dense_scratch(&s));
+    d.team = kit_team_start(1, dlk_dense_scratch(), dlk_dense_shared(&s));
     return d;
 }
 

@@ -15,7 +15,7 @@ typedef struct dropout {
 
 static dropout dropout_make(const dlk_kernels *k, dlk_dropout s)
 {
-    dropout d = {.s = s, .kernels = *k, .team = kit_team_start(1, 0)};
+    dropout d = {.s = s, .kernels = *k, .team = kit_team_start(1, 0, 0)};
     d.count = kit_size(1, s.n, s.pixels, s.c);
     d.x = kit_zeros(d.count);
     d.y = kit_uniform(d.count, 1); /* to be overwritten */

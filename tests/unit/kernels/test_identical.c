@@ -133,7 +133,7 @@ static const struct {
 
 static size_t scratch_needed(void)
 {
-    size_t conv = dlk_conv2d_scratch(&CONV), dense = dlk_dense_scratch(&DENSE);
+    size_t conv = dlk_conv2d_scratch(&CONV), dense = dlk_dense_scratch();
     return conv > dense ? conv : dense;
 }
 
@@ -146,7 +146,7 @@ static void run_with(const bench *inputs, operation_fn *run, int size, float *re
     t.out3 = results + 2 * (size_t)BUFFER;
     for (size_t i = 0; i < 3 * (size_t)BUFFER; i++)
         results[i] = 0.5F;
-    kit_team *team = kit_team_start(size, scratch_needed());
+    kit_team *team = kit_team_start(size, scratch_needed(), dlk_dense_shared(&DENSE));
     run(&t, kit_team_of(team));
     kit_team_stop(team);
 }

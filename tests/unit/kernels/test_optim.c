@@ -20,7 +20,7 @@ static void fill(float *array, float value)
 
 static optim optim_make(const dlk_kernels *k, float weight, float grad)
 {
-    optim o = {.kernels = *k, .team = kit_team_start(1, 0)};
+    optim o = {.kernels = *k, .team = kit_team_start(1, 0, 0)};
     o.grad = kit_zeros(COUNT);
     o.weights = kit_zeros(COUNT);
     o.state = kit_zeros(COUNT);

@@ -14,7 +14,7 @@ typedef struct pool {
 
 static pool pool_make(const dlk_kernels *k, dlk_pool s, uint32_t seed)
 {
-    pool p = {.s = s, .kernels = *k, .team = kit_team_start(1, 0)};
+    pool p = {.s = s, .kernels = *k, .team = kit_team_start(1, 0, 0)};
     p.in = kit_size(s.n, s.h, s.w, s.c);
     p.out = kit_size(s.n, dlk_pool_oh(&s), dlk_pool_ow(&s), s.c);
     p.x = kit_uniform(p.in, seed);

@@ -7,7 +7,7 @@ enum { COUNT = 40003 }; /* more than one task, and no whole number of vectors */
 
 static void passes_what_is_positive_and_nothing_else(const dlk_kernels *k)
 {
-    kit_team *team = kit_team_start(1, 0);
+    kit_team *team = kit_team_start(1, 0, 0);
     float *x = kit_uniform(COUNT, 1), *y = kit_uniform(COUNT, 2);
     k->relu_forward(kit_team_of(team), COUNT, x, y);
     for (size_t i = 0; i < COUNT; i++)
@@ -24,7 +24,7 @@ Test(relu, passes_what_is_positive_and_nothing_else)
 
 static void gradient_passes_where_the_output_is_positive(const dlk_kernels *k)
 {
-    kit_team *team = kit_team_start(1, 0);
+    kit_team *team = kit_team_start(1, 0, 0);
     float *y = kit_uniform(COUNT, 1), *dy = kit_uniform(COUNT, 2), *dx = kit_uniform(COUNT, 3);
     k->relu_backward(kit_team_of(team), COUNT, y, dy, dx);
     for (size_t i = 0; i < COUNT; i++)
@@ -42,7 +42,7 @@ Test(relu, gradient_passes_where_the_output_is_positive)
 
 static void works_in_place(const dlk_kernels *k)
 {
-    kit_team *team = kit_team_start(1, 0);
+    kit_team *team = kit_team_start(1, 0, 0);
     float *x = kit_uniform(COUNT, 1), *y = kit_zeros(COUNT);
     float *dy = kit_uniform(COUNT, 2), *dx = kit_zeros(COUNT);
     k->relu_forward(kit_team_of(team), COUNT, x, y);
@@ -65,7 +65,7 @@ Test(relu, works_in_place)
 
 static void a_nan_stays(const dlk_kernels *k)
 {
-    kit_team *team = kit_team_start(1, 0);
+    kit_team *team = kit_team_start(1, 0, 0);
     float *x = kit_uniform(37, 1), y[37];
     for (int i = 0; i < 37; i++) {
         float before = x[i];

@@ -21,7 +21,7 @@ static softmax *softmax_make(const dlk_kernels *k, int n)
     s->n = n;
     s->scale = 1.0F;
     s->kernels = *k;
-    s->team = kit_team_start(1, 0);
+    s->team = kit_team_start(1, 0, 0);
     float *numbers = kit_uniform(N * CLASSES, 5);
     for (int i = 0; i < N * CLASSES; i++)
         s->logits[i] = 3.0F * numbers[i];
@@ -196,7 +196,7 @@ Test(softmax_xent, the_gradient_may_take_the_place_of_the_logits)
 static void every_table_computes_as_ref(const dlk_kernels *k)
 {
     dlk_kernels ref = kit_kernels(DLK_FAMILY_REF);
-    kit_team *team = kit_team_start(1, 0);
+    kit_team *team = kit_team_start(1, 0, 0);
     int classes[] = {1, 2, 3, 10, 64, 65, 200}, images[] = {1, 5, 16, 300, 7, 9, 3};
     for (uint32_t i = 0; i < 7; i++) {
         size_t n = (size_t)images[i], count = n * (size_t)classes[i];
