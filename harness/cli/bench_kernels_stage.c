@@ -150,6 +150,8 @@ static void choose_alive(dlb_bench_stage *s, double alive)
         s->back.y[i] = lives ? 1.0F : 0.0F;
         if (s->back.winner)
             s->back.winner[i] = lives ? draw & 3U : DLK_DEAD;
+        if (lives && s->back.dy[i] == 0.0F)
+            s->back.dy[i] = 1.0F;
     }
 }
 

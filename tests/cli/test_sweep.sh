@@ -66,7 +66,7 @@ expect_equal '1 1 2 2 3 3' "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($
 
 it 'repeats within the budget of the whole study, however often it is started'
 study budget.ini '[grid]' 'workers = 1 2'
-sed -i 's/^name.*/&\nmin_repeats = 1\nmax_repeats = 9\nbudget = 0.1s/' budget.ini
+sed -i 's/^name.*/&\nmin_repeats = 1\nmax_repeats = 9\nbudget = 0.001s/' budget.ini
 expect_exit 0 "$DLBENCH" sweep budget.ini --no-plots
 expect_equal '1 1' "$(cells results/budget/runs.csv repeat)"
 expect_exit 0 "$DLBENCH" sweep budget.ini --no-plots

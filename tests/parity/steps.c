@@ -1,7 +1,7 @@
 /*
  * Trains some steps in the file's order and writes what another framework needs to repeat them:
  *
- *     parity_steps MODEL STEPS FOLDER
+ *     parity_steps MODEL STEPS FOLDER KERNELS
  *
  * FOLDER gets STEP.LAYER.weights and STEP.LAYER.biases (raw floats, as before that step, from 0)
  * and losses (one loss a line, of each step).
@@ -61,11 +61,13 @@ static int write_steps(dlbench_trainer *t, int steps, const char *folder, dlbenc
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
+    if (argc != 5)
         return 2;
     dlbench_error err = {0, "a file could not be written"};
     dlbench_trainer *t = dlbench_trainer_create();
     int status = dlbench_trainer_set(t, "model", argv[1], &err);
+    if (status == 0)
+        status = dlbench_trainer_set(t, "kernels", argv[4], &err);
     if (status == 0)
         status = dlbench_trainer_set(t, "shuffle", "none", &err);
     if (status == 0)
