@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "base/csv.h"
 #include "cli/bench_comm.h"
+#include "cli/bench_row.h"
 #include "cli/bench_table.h"
 #include "graph/model.h"
 
@@ -70,34 +70,28 @@ void dlb_comm_bench_title(dlb_comm_bench *bench, const char *title)
 
 static const char header[] = "part,way,bytes,bucket_kb,piece_kb,ranks,round,calls,time_s,host,mpi";
 
-static void add_count(dlb_str *line, size_t column, long long count)
+/* 0 stands for what does not apply. */
+static void add_count(dlb_bench_row *row, long long count)
 {
-    char text[32] = "";
-    if (count)
-        snprintf(text, sizeof text, "%lld", count);
-    dlb_csv_add(line, column, text);
+    dlb_bench_row_number(row, count ? (double)count : NAN);
 }
 
 static int append(const dlb_comm_bench *bench, const dlb_comm_row *row, const dlb_bench_way *way,
                   int round, dlb_error *err)
 {
-    char time[32];
-    dlb_str line = DLB_STR_INIT;
-    dlb_format_real(way->times[round], time, sizeof time);
-    dlb_csv_add(&line, 0, row->part);
-    dlb_csv_add(&line, 1, way->name);
-    add_count(&line, 2, (long long)row->bytes);
-    add_count(&line, 3, row->bucket_kb);
-    add_count(&line, 4, row->piece_kb);
-    add_count(&line, 5, dlb_comm_size(bench->comm));
-    add_count(&line, 6, round + 1);
-    add_count(&line, 7, row->calls);
-    dlb_csv_add(&line, 8, time);
-    dlb_csv_add(&line, 9, dlb_comm_place_of(bench->comm, 0)->host);
-    dlb_csv_add(&line, 10, dlb_comm_library(bench->comm));
-    int status = dlb_csv_append(bench->csv, header, line.text, err);
-    dlb_str_release(&line);
-    return status;
+    dlb_bench_row cells = {0};
+    dlb_bench_row_text(&cells, row->part);
+    dlb_bench_row_text(&cells, way->name);
+    add_count(&cells, (long long)row->bytes);
+    add_count(&cells, row->bucket_kb);
+    add_count(&cells, row->piece_kb);
+    add_count(&cells, dlb_comm_size(bench->comm));
+    add_count(&cells, round + 1);
+    add_count(&cells, row->calls);
+    dlb_bench_row_number(&cells, way->times[round]);
+    dlb_bench_row_text(&cells, dlb_comm_place_of(bench->comm, 0)->host);
+    dlb_bench_row_text(&cells, dlb_comm_library(bench->comm));
+    return dlb_bench_row_append(&cells, bench->csv, header, err);
 }
 
 int dlb_comm_bench_check_csv(const dlb_comm_bench *bench, dlb_error *err)

@@ -1,16 +1,12 @@
 #include <math.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/bench.h"
-#include "cli/bench_progress.h"
 #include "cli/bench_row.h"
-#include "cli/bench_scene.h"
 #include "cli/bench_table.h"
 #include "cli/bench_training.h"
 #include "cli/cmd.h"
 #include "cli/relaunch.h"
-#include "cli/stop.h"
 #include "measure/cores.h"
 #include "measure/peak.h"
 #include "train/defaults.h"
@@ -43,9 +39,7 @@ typedef struct side {
 
 typedef struct bench {
     options *options;
-    dlb_launch_machine machine;
-    char folder[PATH_MAX]; /* for results on their way */
-    dlb_bench_progress progress;
+    dlb_bench_trainings trainings;
     side sides[SIDES];
     double peak_one_now, peak_all_now; /* GFLOP/s, right before a training */
     double *peak_one, *peak_all;       /* the best of each round */
@@ -95,26 +89,17 @@ static dlb_bench_training training_of(const bench *b, int which)
                                 .test_images = o->images / ranks};
 }
 
-static int train(bench *b, const dlb_bench_training *training, dlb_bench_speed *speed,
-                 dlb_error *err)
-{
-    int status = dlb_bench_train(training, &b->machine, b->folder, speed, err);
-    if (dlb_stop_asked())
-        return dlb_fail(err, DLB_STOPPED, "stopped before all was measured");
-    return status;
-}
-
 /* So many images that one core is busy for about run_s. */
 static int size_runs(bench *b, dlb_error *err)
 {
     options *o = b->options;
     if (o->images)
         return 0;
-    dlb_bench_progress_show(&b->progress, "how long a run is to be");
+    dlb_bench_progress_show(&b->trainings.progress, "how long a run is to be");
     o->images = PROBE_STEPS * o->batch;
     dlb_bench_training probe = training_of(b, ONE);
     dlb_bench_speed speed;
-    int status = train(b, &probe, &speed, err);
+    int status = dlb_bench_train(&b->trainings, &probe, &speed, err);
     if (status < 0)
         return status;
     double steps = ceil(run_s * speed.images_per_s / (double)o->batch);
@@ -127,9 +112,9 @@ static int measure(bench *b, int which, int round, dlb_error *err)
     dlb_bench_training training = training_of(b, which);
     side *s = &b->sides[which];
     dlb_bench_speed speed;
-    dlb_bench_progress_show(&b->progress, "round %d of %lld: %s", round + 1, b->options->rounds,
-                            s->label);
-    int status = train(b, &training, &speed, err);
+    dlb_bench_progress_show(&b->trainings.progress, "round %d of %lld: %s", round + 1,
+                            b->options->rounds, s->label);
+    int status = dlb_bench_train(&b->trainings, &training, &speed, err);
     if (status < 0)
         return status;
     s->rate[round] = speed.images_per_s;
@@ -218,7 +203,7 @@ static void print_table(const bench *b)
     dlb_bench_table_release(&table);
 }
 
-static void print(const bench *b, const dlb_bench_scene *scene)
+static void print(const bench *b)
 {
     const options *o = b->options;
     dlb_spread gain = ratio_of(b, b->peak_all, b->peak_one, NULL, NULL);
@@ -233,10 +218,10 @@ static void print(const bench *b, const dlb_bench_scene *scene)
         "  evaluation: images/s forward only, by images/s of training; memory: most of a rank\n\n",
         spread_of(b, b->peak_one).median, spread_of(b, b->peak_all).median, o->cores, gain.median,
         gain.lower, gain.upper);
-    if (o->cores > b->machine.cores)
-        printf("note: there are only %d cores: times are not those of %lld\n", b->machine.cores,
-               o->cores);
-    dlb_bench_scene_print(scene, (int)o->cores);
+    if (o->cores > b->trainings.machine.cores)
+        printf("note: there are only %d cores: times are not those of %lld\n",
+               b->trainings.machine.cores, o->cores);
+    dlb_bench_scene_print(&b->trainings.scene, (int)o->cores);
 }
 
 /* ---- Life ---- */
@@ -274,19 +259,14 @@ static int run(options *o)
 {
     dlb_error err;
     bench b = {.options = o};
-    dlb_bench_scene scene = dlb_bench_scene_now();
-    dlb_stop_catch();
-    if (dlb_bench_make_folder(b.folder, &err) < 0)
+    if (dlb_bench_trainings_begin(&b.trainings, &err) < 0)
         return dlb_cli_fail(name, &err);
-    dlb_bench_progress_init(&b.progress, stderr);
-    dlb_launch_here(&b.machine);
     make_sides(&b);
     int status = measure_all(&b, &err);
-    dlb_bench_progress_clear(&b.progress);
+    dlb_bench_trainings_end(&b.trainings);
     if (status == 0)
-        print(&b, &scene);
+        print(&b);
     free_sides(&b);
-    rmdir(b.folder);
     return status < 0 ? dlb_cli_fail(name, &err) : DLB_EXIT_OK;
 }
 

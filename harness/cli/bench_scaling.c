@@ -1,17 +1,12 @@
-#include <limits.h>
 #include <math.h>
-#include <unistd.h>
 
-#include "base/csv.h"
 #include "base/mem.h"
 #include "cli/bench.h"
-#include "cli/bench_progress.h"
-#include "cli/bench_scene.h"
+#include "cli/bench_row.h"
 #include "cli/bench_table.h"
 #include "cli/bench_training.h"
 #include "cli/cmd.h"
 #include "cli/relaunch.h"
-#include "cli/stop.h"
 #include "graph/model.h"
 
 static const char name[] = "dlbench bench scaling";
@@ -45,9 +40,7 @@ typedef struct point {
 
 typedef struct bench {
     const options *options;
-    dlb_launch_machine machine;
-    char folder[PATH_MAX]; /* for results on their way */
-    dlb_bench_progress progress;
+    dlb_bench_trainings trainings;
     point *points;
 } bench;
 
@@ -61,55 +54,26 @@ static int ranks_of(const bench *b, int side)
 static const char header[] =
     "model,batch,ranks,round,images,train_s,images_per_s,comm_exposed_pct,wait_pct,host";
 
-static void add_count(dlb_str *line, size_t column, long long count)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%lld", count);
-    dlb_csv_add(line, column, text);
-}
-
-static void add_real(dlb_str *line, size_t column, double value)
-{
-    char text[32] = "";
-    if (isfinite(value))
-        dlb_format_real(value, text, sizeof text);
-    dlb_csv_add(line, column, text);
-}
-
 static int save(const bench *b, const dlb_bench_training *t, int round,
                 const dlb_bench_speed *speed, dlb_error *err)
 {
     if (!b->options->csv)
         return 0;
-    dlb_str line = DLB_STR_INIT;
-    dlb_csv_add(&line, 0, t->model);
-    add_count(&line, 1, t->batch);
-    add_count(&line, 2, t->ranks);
-    add_count(&line, 3, round + 1);
-    add_count(&line, 4, t->images * t->ranks);
-    add_real(&line, 5, speed->train_s);
-    add_real(&line, 6, speed->images_per_s);
-    add_real(&line, 7, speed->exposed_pct);
-    add_real(&line, 8, speed->wait_pct);
-    dlb_csv_add(&line, 9, speed->host);
-    int status = dlb_csv_append(b->options->csv, header, line.text, err);
-    dlb_str_release(&line);
-    return status;
+    dlb_bench_row row = {0};
+    dlb_bench_row_text(&row, t->model);
+    dlb_bench_row_number(&row, (double)t->batch);
+    dlb_bench_row_number(&row, t->ranks);
+    dlb_bench_row_number(&row, round + 1);
+    dlb_bench_row_number(&row, (double)(t->images * t->ranks));
+    dlb_bench_row_number(&row, speed->train_s);
+    dlb_bench_row_number(&row, speed->images_per_s);
+    dlb_bench_row_number(&row, speed->exposed_pct);
+    dlb_bench_row_number(&row, speed->wait_pct);
+    dlb_bench_row_text(&row, speed->host);
+    return dlb_bench_row_append(&row, b->options->csv, header, err);
 }
 
 /* ---- Measuring ---- */
-
-static int train(bench *b, const dlb_bench_training *training, dlb_bench_speed *speed,
-                 dlb_error *err)
-{
-    if (!dlb_stop_asked()) {
-        int status = dlb_bench_train(training, &b->machine, b->folder, speed, err);
-        if (!dlb_stop_asked())
-            return status;
-    }
-    dlb_fail(err, DLB_STOPPED, "stopped before all was measured");
-    return DLB_STOPPED;
-}
 
 /* So many images that a rank alone is busy for about run_s. */
 static int size_runs(bench *b, point *p, dlb_error *err)
@@ -117,14 +81,15 @@ static int size_runs(bench *b, point *p, dlb_error *err)
     p->images = b->options->images;
     if (p->images)
         return 0;
-    dlb_bench_progress_show(&b->progress, "batch %lld: how long a run is to be", p->batch);
+    dlb_bench_progress_show(&b->trainings.progress, "batch %lld: how long a run is to be",
+                            p->batch);
     long long least = STEPS_MIN * p->batch;
     dlb_bench_training probe = {.model = b->options->model,
                                 .ranks = 1,
                                 .batch = p->batch,
                                 .images = least > PROBE_IMAGES ? least : PROBE_IMAGES};
     dlb_bench_speed speed;
-    int status = train(b, &probe, &speed, err);
+    int status = dlb_bench_train(&b->trainings, &probe, &speed, err);
     if (status < 0)
         return status;
     long long steps = llround(ceil(run_s * speed.images_per_s / (double)p->batch));
@@ -137,10 +102,10 @@ static int measure(bench *b, point *p, int round, int side, dlb_error *err)
     const options *o = b->options;
     dlb_bench_training training = {
         .model = o->model, .ranks = ranks_of(b, side), .batch = p->batch, .images = p->images};
-    dlb_bench_progress_show(&b->progress, "round %d of %lld: batch %lld, %d rank%s", round + 1,
-                            o->rounds, p->batch, training.ranks, side == ONE ? "" : "s");
+    dlb_bench_progress_show(&b->trainings.progress, "round %d of %lld: batch %lld, %d rank%s",
+                            round + 1, o->rounds, p->batch, training.ranks, side == ONE ? "" : "s");
     dlb_bench_speed speed;
-    int status = train(b, &training, &speed, err);
+    int status = dlb_bench_train(&b->trainings, &training, &speed, err);
     if (status < 0)
         return status;
     p->rate[side][round] = speed.images_per_s;
@@ -216,7 +181,7 @@ static void add_titles(const bench *b, dlb_bench_table *table)
         dlb_bench_table_add(table, titles[i]);
 }
 
-static void print(const bench *b, const dlb_bench_scene *scene)
+static void print(const bench *b)
 {
     const options *o = b->options;
     dlb_bench_table table;
@@ -232,10 +197,10 @@ static void print(const bench *b, const dlb_bench_scene *scene)
            "  both of the step's time on %lld ranks, mean of the ranks\n\n",
            o->ranks);
     dlb_launch all = {.ranks = (int)o->ranks, .threads = 1};
-    if (dlb_launch_oversubscribes(&all, &b->machine))
+    if (dlb_launch_oversubscribes(&all, &b->trainings.machine))
         printf("note: %lld ranks share %d cores: times are not those of %lld cores\n", o->ranks,
-               b->machine.cores, o->ranks);
-    dlb_bench_scene_print(scene, (int)o->ranks);
+               b->trainings.machine.cores, o->ranks);
+    dlb_bench_scene_print(&b->trainings.scene, (int)o->ranks);
 }
 
 /* ---- Life ---- */
@@ -274,19 +239,14 @@ static int run(const options *o)
 {
     dlb_error err;
     bench b = {.options = o};
-    dlb_bench_scene scene = dlb_bench_scene_now();
-    dlb_stop_catch();
-    if (dlb_bench_make_folder(b.folder, &err) < 0)
+    if (dlb_bench_trainings_begin(&b.trainings, &err) < 0)
         return dlb_cli_fail(name, &err);
-    dlb_bench_progress_init(&b.progress, stderr);
-    dlb_launch_here(&b.machine);
     make_points(&b);
     int status = measure_all(&b, &err);
-    dlb_bench_progress_clear(&b.progress);
+    dlb_bench_trainings_end(&b.trainings);
     if (status == 0)
-        print(&b, &scene);
+        print(&b);
     free_points(&b);
-    rmdir(b.folder);
     return status < 0 ? dlb_cli_fail(name, &err) : DLB_EXIT_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/relaunch.h"
+#include "cli/stop.h"
 #include "record/result.h"
 
 enum { TEST_IMAGES = 64 }; /* of a rank: what is not measured is to be short */
@@ -104,12 +105,13 @@ static int start(const dlb_bench_training *t, const dlb_launch_machine *machine,
     return 0;
 }
 
-int dlb_bench_train(const dlb_bench_training *training, const dlb_launch_machine *machine,
-                    const char *folder, dlb_bench_speed *speed, dlb_error *err)
+static int train(const dlb_bench_trainings *t, const dlb_bench_training *training,
+                 dlb_bench_speed *speed, dlb_error *err)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/result.json", folder);
-    int status = start(training, machine, path, err);
+    static const char file[] = "/result.json";
+    char path[sizeof t->folder + sizeof file];
+    snprintf(path, sizeof path, "%s%s", t->folder, file);
+    int status = start(training, &t->machine, path, err);
     if (status == 0)
         status = read_speed(path, speed, err);
     unlink(path);
@@ -117,4 +119,32 @@ int dlb_bench_train(const dlb_bench_training *training, const dlb_launch_machine
         dlb_error_prefix(err, "the training with batch %lld on %d rank%s has no time",
                          training->batch, training->ranks, training->ranks == 1 ? "" : "s");
     return status;
+}
+
+int dlb_bench_train(dlb_bench_trainings *t, const dlb_bench_training *training,
+                    dlb_bench_speed *speed, dlb_error *err)
+{
+    int status = dlb_stop_asked() ? DLB_STOPPED : train(t, training, speed, err);
+    if (dlb_stop_asked())
+        return dlb_fail(err, DLB_STOPPED, "stopped before all was measured");
+    return status;
+}
+
+/* ---- Life ---- */
+
+int dlb_bench_trainings_begin(dlb_bench_trainings *t, dlb_error *err)
+{
+    t->scene = dlb_bench_scene_now();
+    dlb_stop_catch();
+    if (dlb_bench_make_folder(t->folder, err) < 0)
+        return DLB_FAIL;
+    dlb_bench_progress_init(&t->progress, stderr);
+    dlb_launch_here(&t->machine);
+    return 0;
+}
+
+void dlb_bench_trainings_end(dlb_bench_trainings *t)
+{
+    dlb_bench_progress_clear(&t->progress);
+    rmdir(t->folder);
 }

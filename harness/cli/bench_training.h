@@ -4,6 +4,8 @@
 
 #include <limits.h>
 
+#include "cli/bench_progress.h"
+#include "cli/bench_scene.h"
 #include "comm/comm.h"
 #include "launch/launch.h"
 
@@ -30,11 +32,25 @@ typedef struct dlb_bench_speed {
 /* A new folder for results on their way, below TMPDIR; rmdir it. */
 int dlb_bench_make_folder(char folder[PATH_MAX], dlb_error *err);
 
+/* What a benchmark by trainings has from its beginning to its end. */
+typedef struct dlb_bench_trainings {
+    dlb_bench_scene scene;
+    dlb_launch_machine machine;
+    dlb_bench_progress progress;
+    char folder[PATH_MAX]; /* for results on their way */
+} dlb_bench_trainings;
+
+/* From here on Ctrl-C is a wish to stop. */
+int dlb_bench_trainings_begin(dlb_bench_trainings *trainings, dlb_error *err);
+
+/* The line of progress and the folder are gone; what else there is may still be read. */
+void dlb_bench_trainings_end(dlb_bench_trainings *trainings);
+
 /*
- * Train and read the result, by way of a file in `folder` that is gone afterwards. A training that
- * did not end well is DLB_FAIL; it has said why on stderr.
+ * Train and read the result. A training that did not end well is DLB_FAIL; it has said why on
+ * stderr. DLB_STOPPED if somebody wishes so, before or while it runs.
  */
-int dlb_bench_train(const dlb_bench_training *training, const dlb_launch_machine *machine,
-                    const char *folder, dlb_bench_speed *speed, dlb_error *err);
+int dlb_bench_train(dlb_bench_trainings *trainings, const dlb_bench_training *training,
+                    dlb_bench_speed *speed, dlb_error *err);
 
 #endif

@@ -1,15 +1,11 @@
 #include <math.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/bench.h"
-#include "cli/bench_progress.h"
-#include "cli/bench_scene.h"
 #include "cli/bench_table.h"
 #include "cli/bench_training.h"
 #include "cli/cmd.h"
 #include "cli/relaunch.h"
-#include "cli/stop.h"
 
 static const char name[] = "dlbench bench workers";
 
@@ -29,9 +25,7 @@ enum { ONE, ALL, SIDES };
 
 typedef struct bench {
     const options *options;
-    dlb_launch_machine machine;
-    char folder[PATH_MAX]; /* for results on their way */
-    dlb_bench_progress progress;
+    dlb_bench_trainings trainings;
     double *train_s[SIDES], *peak_mb[SIDES]; /* a value a round */
 } bench;
 
@@ -49,14 +43,14 @@ static int measure(bench *b, int round, int side, dlb_error *err)
                                    .batch = o->batch,
                                    .images = o->images};
     dlb_bench_speed speed;
-    dlb_bench_progress_show(&b->progress, "round %d of %lld: %lld worker%s", round + 1, o->rounds,
-                            training.workers, side == ONE ? "" : "s");
-    int status = dlb_bench_train(&training, &b->machine, b->folder, &speed, err);
-    if (dlb_stop_asked())
-        return dlb_fail(err, DLB_STOPPED, "stopped before all was measured");
+    dlb_bench_progress_show(&b->trainings.progress, "round %d of %lld: %lld worker%s", round + 1,
+                            o->rounds, training.workers, side == ONE ? "" : "s");
+    int status = dlb_bench_train(&b->trainings, &training, &speed, err);
+    if (status < 0)
+        return status;
     b->train_s[side][round] = speed.train_s;
     b->peak_mb[side][round] = speed.peak_mb;
-    return status;
+    return 0;
 }
 
 /* The other one begins in each round. */
@@ -99,7 +93,7 @@ static void print_table(const bench *b)
     dlb_bench_table_release(&table);
 }
 
-static void print(const bench *b, const dlb_bench_scene *scene)
+static void print(const bench *b)
 {
     const options *o = b->options;
     dlb_spread cost = cost_of(b);
@@ -110,32 +104,27 @@ static void print(const bench *b, const dlb_bench_scene *scene)
     print_table(b);
     printf("\n  an epoch of %lld workers takes %.2f times as long (%.2f…%.2f within a round)\n\n",
            o->workers, cost.median, cost.min, cost.max);
-    dlb_bench_scene_print(scene, 1);
+    dlb_bench_scene_print(&b->trainings.scene, 1);
 }
 
 static int run(const options *o)
 {
     dlb_error err;
     bench b = {.options = o};
-    dlb_bench_scene scene = dlb_bench_scene_now();
-    dlb_stop_catch();
-    if (dlb_bench_make_folder(b.folder, &err) < 0)
+    if (dlb_bench_trainings_begin(&b.trainings, &err) < 0)
         return dlb_cli_fail(name, &err);
-    dlb_bench_progress_init(&b.progress, stderr);
-    dlb_launch_here(&b.machine);
     for (int side = 0; side < SIDES; side++) {
         b.train_s[side] = dlb_alloc((size_t)o->rounds, sizeof(double));
         b.peak_mb[side] = dlb_alloc((size_t)o->rounds, sizeof(double));
     }
     int status = measure_all(&b, &err);
-    dlb_bench_progress_clear(&b.progress);
+    dlb_bench_trainings_end(&b.trainings);
     if (status == 0)
-        print(&b, &scene);
+        print(&b);
     for (int side = 0; side < SIDES; side++) {
         free(b.peak_mb[side]);
         free(b.train_s[side]);
     }
-    rmdir(b.folder);
     return status < 0 ? dlb_cli_fail(name, &err) : DLB_EXIT_OK;
 }
 
