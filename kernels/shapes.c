@@ -20,13 +20,6 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The scratch of threads stands side by side: none shares a cache line with the next. */
-static size_t whole_lines(size_t floats)
-{
-    enum { LINE = DLB_CACHE_LINE / sizeof(float) };
-    return (floats + LINE - 1) / LINE * LINE;
-}
-
 /* A layer with more than a small product in a single row takes blocks as large as the cache. */
 int dlk_conv2d_block_rows(const dlk_conv2d *s)
 {
@@ -41,7 +34,7 @@ size_t dlk_conv2d_scratch(const dlk_conv2d *s)
 {
     size_t rows = (size_t)dlk_conv2d_strip_rows(s, dlk_conv2d_block_rows(s));
     size_t row_floats = (size_t)dlk_conv2d_ow(s) * (size_t)dlk_conv2d_patch_row(s);
-    return whole_lines(rows * row_floats + dlk_conv2d_weights(s));
+    return dlb_whole_lines(rows * row_floats + dlk_conv2d_weights(s));
 }
 
 int dlk_grad_groups(int n)
@@ -99,5 +92,5 @@ size_t dlk_dense_shared(const dlk_dense *s)
     size_t slice = (size_t)s->n * out;
     size_t slices =
         smaller(most_slices(s) * slice, (size_t)DENSE_TASKS * DLK_DENSE_TILE * DLK_DENSE_TILE);
-    return whole_lines((slices > slice ? slices : slice) + dense_factors(s));
+    return dlb_whole_lines((slices > slice ? slices : slice) + dense_factors(s));
 }

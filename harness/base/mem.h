@@ -19,6 +19,13 @@ void *dlb_try_alloc(size_t count, size_t size);
 /* Grow *items so that it holds at least `need` items; *capacity follows. New items are zero. */
 void *dlb_grow(void *items, size_t *capacity, size_t need, size_t size);
 
+/* That many floats and as many more as fill the last cache line, so that no array shares one. */
+static inline size_t dlb_whole_lines(size_t floats)
+{
+    enum { LINE = DLB_CACHE_LINE / sizeof(float) };
+    return (floats + LINE - 1) / LINE * LINE;
+}
+
 char *dlb_strdup(const char *text);
 
 #endif

@@ -209,11 +209,9 @@ static void allocate_forward(dlb_bench_stage *s)
 
 static void allocate_backward(dlb_bench_stage *s)
 {
-    enum { LINE = DLB_CACHE_LINE / sizeof(float) };
     const dlb_stage *plan = &s->plan;
     const dlb_layer *layer = &s->model->layers[plan->first];
-    size_t gradient = plan->backward->gradient_floats(&plan->shape);
-    s->gradient_floats = (gradient + LINE - 1) / LINE * LINE;
+    s->gradient_floats = dlb_whole_lines(plan->backward->gradient_floats(&plan->shape));
     s->back.prepared = floats(plan->backward->prepared_floats(&plan->shape, plan->data));
     s->back.y = floats(all(s, s->outputs));
     s->back.dy = floats(all(s, s->outputs));

@@ -42,12 +42,6 @@ struct dlb_trunk {
 
 /* ---- Planning ---- */
 
-static size_t whole_lines(size_t floats)
-{
-    enum { LINE = DLB_CACHE_LINE / sizeof(float) };
-    return (floats + LINE - 1) / LINE * LINE;
-}
-
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -77,7 +71,7 @@ static void plan_stage(dlb_trunk *t, trunk_stage *stage, bool last, dlb_buffers 
     size_t batch = (size_t)t->batch;
     stage->outputs = dlk_stage_outputs(shape);
     stage->kept = !last && !is_cheap_again(plan);
-    stage->gradient_floats = whole_lines(plan->backward->gradient_floats(shape));
+    stage->gradient_floats = dlb_whole_lines(plan->backward->gradient_floats(shape));
     stage->prepared_buffer =
         dlb_buffers_plan_floats(buffers, plan->forward->prepared_floats(shape));
     stage->back_buffer =
@@ -94,7 +88,7 @@ static void plan_stage(dlb_trunk *t, trunk_stage *stage, bool last, dlb_buffers 
 static size_t reserve(dlb_trunk *t, size_t floats)
 {
     size_t at = t->scratch_floats;
-    t->scratch_floats += whole_lines(floats);
+    t->scratch_floats += dlb_whole_lines(floats);
     return at;
 }
 
@@ -131,7 +125,7 @@ dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlb_stage *stages, int
                      .stages = dlb_alloc((size_t)count, sizeof *t->stages),
                      .inside = dlb_buffers_plan_operand(buffers)};
     memcpy(t->plans, stages, (size_t)count * sizeof *stages);
-    t->entry_floats = whole_lines(dlk_stage_inputs(&t->plans[0].shape) + DLK_SLACK);
+    t->entry_floats = dlb_whole_lines(dlk_stage_inputs(&t->plans[0].shape) + DLK_SLACK);
     t->entries_buffer = dlb_buffers_plan_floats(
         buffers, t->plans[0].first == 0 ? (size_t)batch * t->entry_floats : 0);
     for (int k = 0; k < count; k++) {
@@ -190,6 +184,7 @@ typedef struct trunk_pass {
     const dlb_trunk *trunk;
     const dlb_node_context *context;
     const dlk_team *team;
+    int groups; /* backward */
 } trunk_pass;
 
 /* An image in a thread's hands. */
@@ -353,8 +348,9 @@ static void backward_image(const trunk_image *image, int group)
 static void backward_group(void *arg, int group, int thread)
 {
     const trunk_pass *pass = arg;
-    int n = pass->context->step->n, groups = group_count(pass->trunk, n);
-    int first = dlb_group_start(n, groups, group), end = dlb_group_start(n, groups, group + 1);
+    int n = pass->context->step->n;
+    int first = dlb_group_start(n, pass->groups, group);
+    int end = dlb_group_start(n, pass->groups, group + 1);
     for (int k = 0; k < pass->trunk->count; k++) {
         const trunk_stage *stage = &pass->trunk->stages[k];
         memset(stage->partial + (size_t)group * stage->gradient_floats, 0,
@@ -371,7 +367,7 @@ static void backward_group(void *arg, int group, int thread)
 static void run_forward(void *self, void *context, dlk_team *team)
 {
     const dlb_trunk *t = self;
-    trunk_pass pass = {t, context, team};
+    trunk_pass pass = {.trunk = t, .context = context, .team = team};
     for (int k = 0; k < t->count; k++) {
         const trunk_stage *stage = &t->stages[k];
         stage->plan->forward->prepare(team, &stage->plan->shape, stage->node->weights,
@@ -380,8 +376,7 @@ static void run_forward(void *self, void *context, dlk_team *team)
     dlk_parallel(team, pass.context->step->n, forward_image, &pass);
 }
 
-static void finish_stage(const dlb_trunk *t, const trunk_stage *stage, const dlb_step *step,
-                         dlk_team *team)
+static void finish_stage(const trunk_stage *stage, const dlb_step *step, int groups, dlk_team *team)
 {
     const dlb_block *block = stage->node->block;
     float *dweights = step->gradients + block->offset, *dbias = dweights + block->weights;
@@ -389,25 +384,26 @@ static void finish_stage(const dlb_trunk *t, const trunk_stage *stage, const dlb
         memset(dweights, 0, (size_t)(block->weights + block->biases) * sizeof *dweights);
         return;
     }
-    dlk_sum_rows(team, group_count(t, step->n), stage->gradient_floats, stage->partial,
-                 stage->gradient_floats, stage->sum);
+    dlk_sum_rows(team, groups, stage->gradient_floats, stage->partial, stage->gradient_floats,
+                 stage->sum);
     stage->plan->backward->finish(team, &stage->plan->shape, stage->sum, dweights, dbias);
 }
 
 static void run_backward(void *self, void *context, dlk_team *team)
 {
     const dlb_trunk *t = self;
-    trunk_pass pass = {t, context, team};
+    trunk_pass pass = {.trunk = t, .context = context, .team = team};
     const dlb_step *step = pass.context->step;
+    pass.groups = group_count(t, step->n);
     for (int k = 0; k < t->count; k++) {
         const dlb_stage *plan = t->stages[k].plan;
         if (plan->data)
             plan->backward->prepare(team, &plan->shape, t->stages[k].node->weights,
                                     t->stages[k].back);
     }
-    dlk_parallel(team, group_count(t, step->n), backward_group, &pass);
+    dlk_parallel(team, pass.groups, backward_group, &pass);
     for (int k = 0; k < t->count; k++)
-        finish_stage(t, &t->stages[k], step, team);
+        finish_stage(&t->stages[k], step, pass.groups, team);
 }
 
 /* Backward reads x, y, dy and the parameters of every stage. */
