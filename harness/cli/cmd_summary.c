@@ -162,6 +162,10 @@ int cmd_summary(int argc, char **argv)
     if (!dlb_cli_begin(&command, argc, argv, &arguments, &status))
         return status;
     dlb_error err;
+    if ((r.kernels || r.isa) && !r.plan) {
+        dlb_fail(&err, DLB_BAD_INPUT, "--kernels and --isa choose what --plan prints; add --plan");
+        return dlb_cli_fail(command.name, &err);
+    }
     if (summarise(arguments.operands[0], &r, &err) < 0)
         return dlb_cli_fail(command.name, &err);
     return DLB_EXIT_OK;

@@ -49,3 +49,15 @@ expect_exit 2 "$DLBENCH" summary keras_cnn horovod_cnn
 it 'tells a folder from a model'
 expect_exit 2 "$DLBENCH" summary ./
 expect_stderr 'is a folder, not a file'
+
+it 'shows which kernel computes which layers, and why some are not fused'
+expect_exit 0 "$DLBENCH" summary horovod_cnn --plan --kernels simd
+expect_stdout '^conv2d_2 \+ dropout2d_1 \+ maxpool_2 \+ relu_2 +phases +sparse'
+expect_exit 0 "$DLBENCH" summary horovod_cnn --plan --kernels blas
+expect_stdout '^conv2d_1 is not fused: kernels = blas fuse nothing'
+
+it 'refuses a choice of kernels that no plan would show, and one that does not exist'
+expect_exit 2 "$DLBENCH" summary keras_cnn --isa sse
+expect_stderr 'add --plan'
+expect_exit 2 "$DLBENCH" summary keras_cnn --plan --isa avx9
+expect_stderr 'isa = avx9: must be one of'
