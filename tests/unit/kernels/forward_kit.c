@@ -5,6 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+void on_every_isa(const char *name, forward_check_fn *check)
+{
+    for (dlk_isa isa = DLK_ISA_SSE; isa <= dlk_isa_best(); isa++)
+        check(find_stage_forward(name, isa));
+}
+
+void check_forward_shapes(const dlk_stage_forward *kernel, const dlk_conv2d *shapes, size_t count,
+                          double bound)
+{
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        dlk_stage s = {shapes[i / 2], .relu = true, .pool = i % 2};
+        check_stage_forward(kernel, &s, (stage_options){.winner = true, .seed = i}, bound);
+    }
+}
+
 void check_forward_tails(const dlk_stage_forward *kernel, dlk_conv2d conv, double bound)
 {
     for (int bits = 0; bits < 32; bits++) {

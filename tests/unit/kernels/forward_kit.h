@@ -4,6 +4,14 @@
 
 #include "stage_kit.h"
 
+/* Check the kernel of that name on every instruction set that this machine has. */
+typedef void forward_check_fn(const dlk_stage_forward *kernel);
+void on_every_isa(const char *name, forward_check_fn *check);
+
+/* Every shape with a ReLU, with and without a pool, against double. */
+void check_forward_shapes(const dlk_stage_forward *kernel, const dlk_conv2d *shapes, size_t count,
+                          double bound);
+
 /* Every combination of ReLU, pool, winners and dropout, against double. */
 void check_forward_tails(const dlk_stage_forward *kernel, dlk_conv2d conv, double bound);
 

@@ -5,14 +5,6 @@
 /* What direct.c states, relative to the sum of absolute products. */
 static const double bound = 2e-6;
 
-typedef void check_fn(const dlk_stage_forward *kernel);
-
-static void on_every_isa(check_fn *check)
-{
-    for (dlk_isa isa = DLK_ISA_SSE; isa <= dlk_isa_best(); isa++)
-        check(find_stage_forward("direct", isa));
-}
-
 static dlk_conv2d conv(int h, int w, int c, int kernel, int oc)
 {
     return (dlk_conv2d){1, h, w, c, oc, kernel, kernel, 1, 1, 0, 0};
@@ -25,7 +17,7 @@ static void agree_on_tails(const dlk_stage_forward *kernel)
 
 Test(direct, agrees_with_double_whatever_follows_the_convolution)
 {
-    on_every_isa(agree_on_tails);
+    on_every_isa("direct", agree_on_tails);
 }
 
 static void agree_on_sizes(const dlk_stage_forward *kernel)
@@ -34,15 +26,12 @@ static void agree_on_sizes(const dlk_stage_forward *kernel)
                                  conv(4, 4, 2, 3, 16),   conv(1, 1, 1, 1, 16),
                                  conv(7, 33, 5, 5, 32),  conv(12, 12, 8, 1, 16),
                                  conv(16, 15, 32, 3, 64)};
-    for (uint32_t i = 0; i < 2 * sizeof shapes / sizeof *shapes; i++) {
-        dlk_stage s = {shapes[i / 2], .relu = true, .pool = i % 2};
-        check_stage_forward(kernel, &s, (stage_options){.winner = true, .seed = i}, bound);
-    }
+    check_forward_shapes(kernel, shapes, sizeof shapes / sizeof *shapes, bound);
 }
 
 Test(direct, agrees_with_double_at_every_size)
 {
-    on_every_isa(agree_on_sizes);
+    on_every_isa("direct", agree_on_sizes);
 }
 
 static void agree_on_widths(const dlk_stage_forward *kernel)
@@ -55,7 +44,7 @@ static void agree_on_widths(const dlk_stage_forward *kernel)
 
 Test(direct, agrees_with_double_however_a_row_is_cut)
 {
-    on_every_isa(agree_on_widths);
+    on_every_isa("direct", agree_on_widths);
 }
 
 static void agree_on_strides(const dlk_stage_forward *kernel)
@@ -71,7 +60,7 @@ static void agree_on_strides(const dlk_stage_forward *kernel)
 
 Test(direct, agrees_with_double_at_every_stride)
 {
-    on_every_isa(agree_on_strides);
+    on_every_isa("direct", agree_on_strides);
 }
 
 static void leave_dead_windows(const dlk_stage_forward *kernel)
@@ -81,7 +70,7 @@ static void leave_dead_windows(const dlk_stage_forward *kernel)
 
 Test(direct, marks_windows_without_a_gradient_as_dead)
 {
-    on_every_isa(leave_dead_windows);
+    on_every_isa("direct", leave_dead_windows);
 }
 
 static void let_the_first_win(const dlk_stage_forward *kernel)
@@ -91,7 +80,7 @@ static void let_the_first_win(const dlk_stage_forward *kernel)
 
 Test(direct, lets_the_first_of_equals_win)
 {
-    on_every_isa(let_the_first_win);
+    on_every_isa("direct", let_the_first_win);
 }
 
 static void keep_what_is_not_finite(const dlk_stage_forward *kernel)
@@ -101,7 +90,7 @@ static void keep_what_is_not_finite(const dlk_stage_forward *kernel)
 
 Test(direct, loses_no_value_that_is_not_finite)
 {
-    on_every_isa(keep_what_is_not_finite);
+    on_every_isa("direct", keep_what_is_not_finite);
 }
 
 static void ignore_alignment(const dlk_stage_forward *kernel)
@@ -111,7 +100,7 @@ static void ignore_alignment(const dlk_stage_forward *kernel)
 
 Test(direct, gives_the_same_bits_wherever_arrays_lie)
 {
-    on_every_isa(ignore_alignment);
+    on_every_isa("direct", ignore_alignment);
 }
 
 static void refuse(const dlk_stage_forward *kernel)
@@ -127,5 +116,5 @@ static void refuse(const dlk_stage_forward *kernel)
 
 Test(direct, says_what_it_does_not_fit)
 {
-    on_every_isa(refuse);
+    on_every_isa("direct", refuse);
 }

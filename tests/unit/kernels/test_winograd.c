@@ -5,14 +5,6 @@
 /* What winograd.c states, relative to the sum of absolute products. */
 static const double bound = 3e-6;
 
-typedef void check_fn(const dlk_stage_forward *kernel);
-
-static void on_every_isa(check_fn *check)
-{
-    for (dlk_isa isa = DLK_ISA_SSE; isa <= dlk_isa_best(); isa++)
-        check(find_stage_forward("winograd", isa));
-}
-
 static dlk_conv2d conv(int h, int w, int c, int oc)
 {
     return (dlk_conv2d){1, h, w, c, oc, 3, 3, 1, 1, 0, 0};
@@ -25,7 +17,7 @@ static void agree_on_tails(const dlk_stage_forward *kernel)
 
 Test(winograd, agrees_with_double_whatever_follows_the_convolution)
 {
-    on_every_isa(agree_on_tails);
+    on_every_isa("winograd", agree_on_tails);
 }
 
 static void agree_on_sizes(const dlk_stage_forward *kernel)
@@ -33,15 +25,12 @@ static void agree_on_sizes(const dlk_stage_forward *kernel)
     const dlk_conv2d shapes[] = {conv(3, 3, 8, 16),    conv(4, 4, 4, 16),  conv(5, 3, 8, 48),
                                  conv(7, 9, 17, 32),   conv(6, 6, 33, 64), conv(13, 11, 8, 80),
                                  conv(26, 26, 32, 64), conv(8, 27, 12, 16)};
-    for (uint32_t i = 0; i < 2 * sizeof shapes / sizeof *shapes; i++) {
-        dlk_stage s = {shapes[i / 2], .relu = true, .pool = i % 2};
-        check_stage_forward(kernel, &s, (stage_options){.winner = true, .seed = i}, bound);
-    }
+    check_forward_shapes(kernel, shapes, sizeof shapes / sizeof *shapes, bound);
 }
 
 Test(winograd, agrees_with_double_at_every_size)
 {
-    on_every_isa(agree_on_sizes);
+    on_every_isa("winograd", agree_on_sizes);
 }
 
 static void agree_on_padding(const dlk_stage_forward *kernel)
@@ -56,7 +45,7 @@ static void agree_on_padding(const dlk_stage_forward *kernel)
 
 Test(winograd, agrees_with_double_where_the_image_is_padded)
 {
-    on_every_isa(agree_on_padding);
+    on_every_isa("winograd", agree_on_padding);
 }
 
 static void leave_dead_windows(const dlk_stage_forward *kernel)
@@ -66,7 +55,7 @@ static void leave_dead_windows(const dlk_stage_forward *kernel)
 
 Test(winograd, marks_windows_without_a_gradient_as_dead)
 {
-    on_every_isa(leave_dead_windows);
+    on_every_isa("winograd", leave_dead_windows);
 }
 
 static void let_the_first_win(const dlk_stage_forward *kernel)
@@ -76,7 +65,7 @@ static void let_the_first_win(const dlk_stage_forward *kernel)
 
 Test(winograd, lets_the_first_of_equals_win)
 {
-    on_every_isa(let_the_first_win);
+    on_every_isa("winograd", let_the_first_win);
 }
 
 static void keep_what_is_not_finite(const dlk_stage_forward *kernel)
@@ -86,7 +75,7 @@ static void keep_what_is_not_finite(const dlk_stage_forward *kernel)
 
 Test(winograd, loses_no_value_that_is_not_finite)
 {
-    on_every_isa(keep_what_is_not_finite);
+    on_every_isa("winograd", keep_what_is_not_finite);
 }
 
 static void ignore_alignment(const dlk_stage_forward *kernel)
@@ -96,7 +85,7 @@ static void ignore_alignment(const dlk_stage_forward *kernel)
 
 Test(winograd, gives_the_same_bits_wherever_arrays_lie)
 {
-    on_every_isa(ignore_alignment);
+    on_every_isa("winograd", ignore_alignment);
 }
 
 static void refuse(const dlk_stage_forward *kernel)
@@ -118,5 +107,5 @@ static void refuse(const dlk_stage_forward *kernel)
 
 Test(winograd, says_what_it_does_not_fit)
 {
-    on_every_isa(refuse);
+    on_every_isa("winograd", refuse);
 }
