@@ -12,12 +12,13 @@ static const double redraw_s = 0.1, plain_line_s = 10;
 
 void dlb_display_init(dlb_display *display, FILE *out, bool quiet, int epochs)
 {
+    bool terminal = dlb_terminal_obeys(out);
     *display = (dlb_display){
         .out = out,
         .quiet = quiet,
-        .terminal = dlb_terminal_obeys(out),
+        .terminal = terminal,
         .epochs = epochs,
-        .last_drawn = dlb_clock_s(),
+        .last_drawn = dlb_clock_s() - (terminal ? redraw_s : 0), /* a bar at once, a line in time */
     };
 }
 
