@@ -22,7 +22,8 @@ static void sum_piece(void *arg, int task, int thread)
     size_t count = piece.end - piece.first;
     const float *rows = job->rows + piece.first;
     float *sum = job->sum + piece.first;
-    memcpy(sum, rows, count * sizeof *sum);
+    if (sum != rows)
+        memcpy(sum, rows, count * sizeof *sum);
     for (int r = 1; r < job->count_rows; r++)
         dlk_add(count, rows + (size_t)r * job->stride, sum);
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "dlk/sum.h"
 #include "graph/node.h"
 #include "graph/shape.h"
 
@@ -24,7 +23,7 @@ struct dlb_bench_stage {
     float *prepared, *y;
     uint8_t *winner, *keep, *keep_planes; /* [images]…; NULL: none */
     struct {
-        float *prepared, *y, *dy, *dx, *partial, *sum, *dweights;
+        float *prepared, *y, *dy, *dx, *partial, *dweights;
         uint8_t *winner;
     } back;
 };
@@ -127,9 +126,8 @@ void dlb_bench_stage_backward(void *self)
         s->plan.backward->prepare(&s->alone, shape, s->data.weights, s->back.prepared);
     for (int g = 0; g < groups; g++)
         return_group(s, g);
-    dlk_sum_rows(&s->alone, groups, s->gradient_floats, s->back.partial, s->gradient_floats,
-                 s->back.sum);
-    s->plan.backward->finish(&s->alone, shape, s->back.sum, s->back.dweights,
+    dlk_gradients gradients = {groups, s->gradient_floats, s->back.partial};
+    s->plan.backward->finish(&s->alone, shape, &gradients, s->back.dweights,
                              s->back.dweights + layer->weights);
 }
 
@@ -218,7 +216,6 @@ static void allocate_backward(dlb_bench_stage *s)
     s->back.dx = plan->data ? floats(s->inputs) : NULL;
     s->back.winner = s->winner ? dlb_alloc(all(s, s->outputs), 1) : NULL;
     s->back.partial = floats((size_t)groups_of(s) * s->gradient_floats);
-    s->back.sum = floats(s->gradient_floats);
     s->back.dweights = floats((size_t)layer->weights + (size_t)layer->biases);
 }
 
@@ -250,7 +247,6 @@ void dlb_bench_stage_free(dlb_bench_stage *s)
     if (!s)
         return;
     free(s->back.dweights);
-    free(s->back.sum);
     free(s->back.partial);
     free(s->back.winner);
     free(s->back.dx);

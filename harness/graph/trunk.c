@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "dlk/cost.h"
-#include "dlk/sum.h"
+#include "dlk/own.h"
 #include "graph/shape.h"
 
 /*
@@ -20,9 +20,9 @@ typedef struct trunk_stage {
     float *prepared, *back; /* weights for forward and for dx */
     float *values;          /* [batch][outputs + slack], if kept */
     uint8_t *winner;        /* [batch][outputs], if pooled */
-    float *partial, *sum;   /* gradients: [groups], and of all */
+    float *partial;         /* gradients: [groups] */
     size_t scratch_values;  /* where in a thread's scratch its input is, as floats */
-    int prepared_buffer, back_buffer, values_buffer, winner_buffer, partial_buffer, sum_buffer;
+    int prepared_buffer, back_buffer, values_buffer, winner_buffer, partial_buffer;
 } trunk_stage;
 
 struct dlb_trunk {
@@ -81,7 +81,6 @@ static void plan_stage(dlb_trunk *t, trunk_stage *stage, bool last, dlb_buffers 
     stage->winner_buffer = dlb_buffers_plan(buffers, shape->pool ? batch * stage->outputs : 0);
     stage->partial_buffer =
         dlb_buffers_plan_floats(buffers, (size_t)group_count(t, t->batch) * stage->gradient_floats);
-    stage->sum_buffer = dlb_buffers_plan_floats(buffers, stage->gradient_floats);
 }
 
 /* Reserve floats behind what is reserved already, and return where. */
@@ -173,7 +172,6 @@ void dlb_trunk_bind(dlb_trunk *t, const dlb_buffers *buffers, const dlb_node *no
         stage->values = dlb_buffers_memory(buffers, stage->values_buffer);
         stage->winner = dlb_buffers_memory(buffers, stage->winner_buffer);
         stage->partial = dlb_buffers_memory(buffers, stage->partial_buffer);
-        stage->sum = dlb_buffers_memory(buffers, stage->sum_buffer);
     }
 }
 
@@ -353,8 +351,9 @@ static void backward_group(void *arg, int group, int thread)
     int end = dlb_group_start(n, pass->groups, group + 1);
     for (int k = 0; k < pass->trunk->count; k++) {
         const trunk_stage *stage = &pass->trunk->stages[k];
-        memset(stage->partial + (size_t)group * stage->gradient_floats, 0,
-               stage->gradient_floats * sizeof(float));
+        float *partial = stage->partial + (size_t)group * stage->gradient_floats;
+        dlk_own(partial, stage->gradient_floats); /* others have added them up */
+        memset(partial, 0, stage->gradient_floats * sizeof *partial);
     }
     for (int i = first; i < end; i++) {
         trunk_image image = take_image(pass, i, thread);
@@ -384,9 +383,8 @@ static void finish_stage(const trunk_stage *stage, const dlb_step *step, int gro
         memset(dweights, 0, (size_t)(block->weights + block->biases) * sizeof *dweights);
         return;
     }
-    dlk_sum_rows(team, groups, stage->gradient_floats, stage->partial, stage->gradient_floats,
-                 stage->sum);
-    stage->plan->backward->finish(team, &stage->plan->shape, stage->sum, dweights, dbias);
+    dlk_gradients gradients = {groups, stage->gradient_floats, stage->partial};
+    stage->plan->backward->finish(team, &stage->plan->shape, &gradients, dweights, dbias);
 }
 
 static void run_backward(void *self, void *context, dlk_team *team)

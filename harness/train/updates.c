@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "dlk/own.h"
 #include "dlk/tree.h"
 #include "train/norms.h"
 
@@ -74,17 +75,33 @@ typedef struct piece_job {
     bool sum, update;
 } piece_job;
 
+/* Whole cells, so that no cell is measured by two threads. */
+static size_t whole_cells(size_t floats)
+{
+    size_t cells = floats / DLB_EXCHANGE_GRAIN;
+    return (cells ? cells : 1) * DLB_EXCHANGE_GRAIN;
+}
+
+/* As large as was asked for, but small enough that a few threads have as much to do each. */
+static size_t piece_floats(const dlb_updates *u, const dlb_range *slice)
+{
+    enum { FEW = 4 };
+    size_t share = (slice->end - slice->first + FEW - 1) / FEW;
+    return whole_cells(share < u->options.piece ? share : u->options.piece);
+}
+
 static int pieces_of(const dlb_updates *u, int index)
 {
     const dlb_range *slice = &u->buckets[index].slice;
-    return (int)((slice->end - slice->first + u->options.piece - 1) / u->options.piece);
+    size_t floats = piece_floats(u, slice);
+    return (int)((slice->end - slice->first + floats - 1) / floats);
 }
 
 static dlb_range piece_at(const dlb_updates *u, int index, int piece)
 {
     const dlb_range *slice = &u->buckets[index].slice;
-    size_t first = slice->first + (size_t)piece * u->options.piece;
-    size_t end = first + u->options.piece;
+    size_t floats = piece_floats(u, slice), first = slice->first + (size_t)piece * floats;
+    size_t end = first + floats;
     return (dlb_range){first, end < slice->end ? end : slice->end};
 }
 
@@ -99,9 +116,11 @@ static void sum_piece(dlb_updates *u, int index, dlb_range piece)
 static void update_range(dlb_updates *u, const bucket *b, dlb_range range, float ratio)
 {
     dlb_exchange *x = u->options.exchange;
-    dlb_optimizer_update(u->options.optimizer, b->state + (range.first - b->slice.first),
-                         range.end - range.first, ratio, dlb_exchange_gradients(x) + range.first,
-                         dlb_exchange_parameters(x) + range.first);
+    size_t count = range.end - range.first;
+    float *parameters = dlb_exchange_parameters(x) + range.first;
+    dlk_own(parameters, count); /* every thread has read them */
+    dlb_optimizer_update(u->options.optimizer, b->state + (range.first - b->slice.first), count,
+                         ratio, dlb_exchange_gradients(x) + range.first, parameters);
 }
 
 static void update_piece(dlb_updates *u, int index, dlb_range piece)
@@ -133,10 +152,10 @@ static void run_piece(void *arg, int task, int thread)
     atomic_fetch_add_explicit(&u->update_ns, dlb_clock_ns() - start, memory_order_relaxed);
 }
 
-/* A slice that fits one core's cache is not worth another core's help. */
+/* A slice that fits the first-level cache is not worth another core's help. */
 static void run_pieces(dlk_team *team, piece_job *job)
 {
-    enum { LEADERS_OWN = 32 * 1024 };
+    enum { LEADERS_OWN = 8 * 1024 };
     dlb_updates *u = job->updates;
     const dlb_range *slice = &u->buckets[job->bucket].slice;
     int pieces = pieces_of(u, job->bucket);
@@ -437,19 +456,11 @@ static void lay_out_state(dlb_updates *u)
     }
 }
 
-/* Whole cells, so that no cell is measured by two threads. */
-static size_t whole_cells(size_t floats)
-{
-    size_t cells = floats / DLB_EXCHANGE_GRAIN;
-    return (cells ? cells : 1) * DLB_EXCHANGE_GRAIN;
-}
-
 dlb_updates *dlb_updates_create(const dlb_updates_options *options)
 {
     dlb_updates *u = dlb_alloc(1, sizeof *u);
     const dlb_buckets *plan = options->buckets;
     u->options = *options;
-    u->options.piece = whole_cells(options->piece);
     u->alone = dlb_comm_size(options->comm) == 1;
     if (options->norms)
         u->norms = dlb_norms_create(options->graph);

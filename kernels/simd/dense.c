@@ -10,17 +10,15 @@
  */
 #include <string.h>
 
+#include "dlk/own.h"
 #include "loops.h"
 #include "shapes.h"
 #include "simd/matrix.h"
 #include "simd/product.h"
 #include "simd/simd.h"
 
-/*
- * Up to so many multiply-adds the leader computes dweights alone, and so finds them in its caches
- * when it updates the weights: to get them from another core takes longer.
- */
-enum { ALONE_WORK = 2 * 1024 * 1024 };
+/* Up to so many multiply-adds are done sooner by the leader alone than taken to another core. */
+enum { ALONE_WORK = 256 * 1024 };
 
 /* A task has TASK_WORK multiply-adds if it can, and LEAST_TILE to TILE rows of S. */
 enum {
@@ -66,8 +64,8 @@ static float *sums_of(const dense_job *job, int thread)
 }
 
 /*
- * Rows of S of a task. Without cutting them there are `cuts` tasks, and a row takes `work`
- * multiply-adds in each.
+ * Rows of S of a task, about equally many in each. Without cutting them there are `cuts` tasks, and
+ * a row takes `work` multiply-adds in each.
  */
 static int rows_a_task(int rows, int cuts, long long work)
 {
@@ -77,7 +75,7 @@ static int rows_a_task(int rows, int cuts, long long work)
         least = TASK_WORK / work;
     if (least < LEAST_TILE)
         least = LEAST_TILE;
-    return least < TILE ? (int)least : TILE;
+    return pieces(rows, pieces(rows, least < TILE ? (int)least : TILE));
 }
 
 /* Whether rows can be used where they are: whole vectors, none across two cache lines. */
@@ -275,6 +273,13 @@ void DLK_SIMD(dense_backward_data)(dlk_team *team, const dlk_dense *s, const flo
 
 /* ---- Backward: weights ---- */
 
+/* Columns of a block of x: fewer where there would be too few blocks to share. */
+static int columns_a_block(const dlk_dense *s)
+{
+    int columns = BLOCK_COLUMNS;
+    return pieces(s->in, columns) < ENOUGH_TASKS / 2 ? columns / 2 : columns;
+}
+
 /* Rows [first, first + columns) of dweights, in a tile of its columns. */
 static void weights_block(const dense_job *job, int first, int columns, int tile, int thread)
 {
@@ -300,11 +305,13 @@ static void sum_images(const dlk_dense *s, const float *dy, float *dbias)
         dlk_add(out, dy + image * out, dbias);
 }
 
+/* In the order of dweights, so that a thread finds in its caches what it then updates. */
 static void weights_task(void *arg, int task, int thread)
 {
     const dense_job *job = arg;
-    int in = job->s->in, blocks = pieces(in, BLOCK_COLUMNS), first = task % blocks * BLOCK_COLUMNS;
-    weights_block(job, first, smaller(BLOCK_COLUMNS, in - first), task / blocks, thread);
+    int tiles = pieces(job->s->out, job->tile), columns = columns_a_block(job->s);
+    int first = task / tiles * columns;
+    weights_block(job, first, smaller(columns, job->s->in - first), task % tiles, thread);
 }
 
 void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const float *x,
@@ -312,9 +319,10 @@ void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const 
 {
     dense_job job = {
         .team = team, .s = s, .x = x, .out = dweights, .found = (factors *)team->shared};
-    int blocks = pieces(s->in, BLOCK_COLUMNS);
-    job.tile = rows_a_task(s->out, blocks, (long long)s->n * smaller(BLOCK_COLUMNS, s->in));
+    int columns = columns_a_block(s), blocks = pieces(s->in, columns);
+    job.tile = rows_a_task(s->out, blocks, (long long)s->n * smaller(columns, s->in));
     float *turned = (float *)(job.found + pieces(s->out, job.tile) * pieces(s->n, DEPTH));
+    dlk_own(turned, (size_t)s->n * (size_t)s->out);
     transpose_matrix(s->n, s->out, dy, (size_t)s->out, turned, (size_t)s->n);
     find_all(&job, turned, s->out, s->n);
     sum_images(s, dy, dbias);

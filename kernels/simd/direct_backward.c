@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "dlk/sum.h"
 #include "loops.h"
 #include "shapes.h"
 #include "simd/simd.h"
@@ -198,10 +199,11 @@ static void run(const dlk_stage *s, const dlk_stage_return *back)
             run_band(s, back, channel, row);
 }
 
-static void finish(dlk_team *team, const dlk_stage *s, const float *gradient, float *dweights,
+static void finish(dlk_team *team, const dlk_stage *s, const dlk_gradients *groups, float *dweights,
                    float *dbias)
 {
-    (void)team;
+    float *gradient = groups->first;
+    dlk_sum_rows(team, groups->count, groups->stride, gradient, gradient_floats(s), gradient);
     size_t oc = (size_t)s->conv.oc, taps = (size_t)dlk_conv2d_patch(&s->conv), group;
     size_t padded = padded_taps(s);
     for (size_t channel = 0; channel < oc; channel += group) {

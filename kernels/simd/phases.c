@@ -17,8 +17,8 @@
  * Error: at most 2e-6 of the sum of the absolute products, for up to 1000 of them.
  */
 #include "loops.h"
+#include "simd/matrix.h"
 #include "simd/simd.h"
-#include "simd/squares.h"
 #include "simd/tail.h"
 
 enum { PHASES = 4, MOST_CHANNELS = ACCUMULATORS / PHASES };
@@ -445,14 +445,13 @@ static void prepare(dlk_team *team, const dlk_stage *s, const float *weights, co
                     float *prepared)
 {
     (void)team;
-    size_t oc = (size_t)s->conv.oc, c = (size_t)s->conv.c;
-    size_t kernel = (size_t)s->conv.kh * (size_t)s->conv.kw;
-    for (size_t channel = 0; channel < oc; channel++) {
-        for (size_t i = 0; i < c; i++)
-            for (size_t k = 0; k < kernel; k++)
-                *prepared++ = weights[(k * c + i) * oc + channel];
-        *prepared++ = bias[channel];
-    }
+    int kernel = s->conv.kh * s->conv.kw;
+    size_t oc = (size_t)s->conv.oc, c = (size_t)s->conv.c, taps = (size_t)kernel * c;
+    for (size_t i = 0; i < c; i++)
+        transpose_matrix(kernel, s->conv.oc, weights + i * oc, c * oc,
+                         prepared + i * (size_t)kernel, taps + 1);
+    for (size_t channel = 0; channel < oc; channel++)
+        prepared[channel * (taps + 1) + taps] = bias[channel];
 }
 
 const dlk_stage_forward DLK_SIMD(phases) = {

@@ -11,6 +11,7 @@
  * Error: at most 2e-6 of the sum of the absolute products, for up to 1000 survivors a channel.
  */
 #include "loops.h"
+#include "simd/matrix.h"
 #include "simd/simd.h"
 #include "simd/sparse_lists.h"
 #include "simd/squares.h"
@@ -290,49 +291,76 @@ static size_t gradient_floats(const dlk_stage *s)
     return weights_floats(s) + (size_t)s->conv.oc;
 }
 
-/* Weights in both layouts. */
+/* Weights or gradients in both layouts. */
 typedef struct layouts {
     const dlk_stage *s;
-    const float *from;
-    float *to;
+    const float *weights;
+    float *prepared;
+    const dlk_gradients *groups;
+    float *dweights;
 } layouts;
 
-static void prepare_channel(void *arg, int channel, int thread)
+/* Rows of the kernel are tasks, but so few floats are better left where they are. */
+static void each_row(dlk_team *team, size_t floats, dlk_task_fn *fn, layouts *l)
+{
+    enum { LEADERS_OWN = 8 * 1024 };
+    if (floats > LEADERS_OWN)
+        dlk_parallel(team, l->s->conv.kh, fn, l);
+    else
+        dlk_alone(team, l->s->conv.kh, fn, l);
+}
+
+static size_t row_length(const dlk_stage *s)
+{
+    return (size_t)s->conv.kw * (size_t)s->conv.c;
+}
+
+/* Rows are padded with zeros. */
+static void prepare_row(void *arg, int ky, int thread)
 {
     (void)thread;
     const layouts *l = arg;
-    size_t oc = (size_t)l->s->conv.oc, row = (size_t)l->s->conv.kw * (size_t)l->s->conv.c;
-    float *to = l->to + (size_t)channel * channel_floats(l->s);
-    memset(to, 0, channel_floats(l->s) * sizeof *to);
-    for (size_t ky = 0; ky < (size_t)l->s->conv.kh; ky++)
-        for (size_t i = 0; i < row; i++)
-            to[ky * row_floats(l->s) + i] = l->from[(ky * row + i) * oc + (size_t)channel];
+    size_t oc = (size_t)l->s->conv.oc, row = row_length(l->s), padded = row_floats(l->s);
+    float *to = l->prepared + (size_t)ky * padded;
+    transpose_matrix((int)row, (int)oc, l->weights + (size_t)ky * row * oc, oc, to,
+                     channel_floats(l->s));
+    for (size_t channel = 0; channel < oc; channel++)
+        memset(to + channel * channel_floats(l->s) + row, 0, (padded - row) * sizeof *to);
 }
 
 static void prepare(dlk_team *team, const dlk_stage *s, const float *weights, float *prepared)
 {
-    layouts l = {.s = s, .from = weights, .to = prepared};
-    dlk_parallel(team, s->conv.oc, prepare_channel, &l);
+    layouts l = {.s = s, .weights = weights, .prepared = prepared};
+    each_row(team, weights_floats(s), prepare_row, &l);
+}
+
+/* Add some floats of all groups up, in the first group's place. */
+static void add_groups(const dlk_gradients *groups, size_t at, size_t count)
+{
+    for (int i = 1; i < groups->count; i++)
+        dlk_add(count, groups->first + (size_t)i * groups->stride + at, groups->first + at);
 }
 
 static void finish_row(void *arg, int ky, int thread)
 {
     (void)thread;
     const layouts *l = arg;
-    size_t oc = (size_t)l->s->conv.oc, row = (size_t)l->s->conv.kw * (size_t)l->s->conv.c;
-    const float *from = l->from + (size_t)ky * row_floats(l->s);
-    float *to = l->to + (size_t)ky * row * oc;
-    for (size_t i = 0; i < row; i++)
-        for (size_t channel = 0; channel < oc; channel++)
-            to[i * oc + channel] = from[channel * channel_floats(l->s) + i];
+    size_t oc = (size_t)l->s->conv.oc, row = row_length(l->s);
+    size_t first = (size_t)ky * row_floats(l->s);
+    for (size_t channel = 0; channel < oc; channel++)
+        add_groups(l->groups, first + channel * channel_floats(l->s), row);
+    transpose_matrix((int)oc, (int)row, l->groups->first + first, channel_floats(l->s),
+                     l->dweights + (size_t)ky * row * oc, oc);
 }
 
-static void finish(dlk_team *team, const dlk_stage *s, const float *gradient, float *dweights,
+static void finish(dlk_team *team, const dlk_stage *s, const dlk_gradients *groups, float *dweights,
                    float *dbias)
 {
-    layouts l = {.s = s, .from = gradient, .to = dweights};
-    dlk_parallel(team, s->conv.kh, finish_row, &l);
-    memcpy(dbias, gradient + weights_floats(s), (size_t)s->conv.oc * sizeof *dbias);
+    layouts l = {.s = s, .groups = groups, .dweights = dweights};
+    size_t weights = weights_floats(s), oc = (size_t)s->conv.oc;
+    each_row(team, (size_t)groups->count * weights, finish_row, &l);
+    add_groups(groups, weights, oc);
+    memcpy(dbias, groups->first + weights, oc * sizeof *dbias);
 }
 
 const dlk_stage_backward DLK_SIMD(sparse) = {

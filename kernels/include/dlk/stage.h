@@ -101,6 +101,13 @@ typedef struct dlk_stage_return {
     float *scratch;        /* scratch_floats, aligned to a cache line */
 } dlk_stage_return;
 
+/* Gradients of groups of images. They may be overwritten by what becomes of them. */
+typedef struct dlk_gradients {
+    int count;
+    size_t stride; /* floats from one to the next */
+    float *first;
+} dlk_gradients;
+
 typedef struct dlk_stage_backward {
     const char *name;
 
@@ -115,11 +122,12 @@ typedef struct dlk_stage_backward {
     void (*run)(const dlk_stage *s, const dlk_stage_return *back);
 
     /*
-     * Sums of the gradients of several images are gradients, too: the kernel's own layout is
-     * added up, and `finish` turns the sum into dweights [kh][kw][c][oc] and dbias [oc].
+     * Sums of the gradients of several images are gradients, too, in the kernel's own layout. So
+     * are those of groups of images: `finish` adds them up in order and turns the sum into dweights
+     * [kh][kw][c][oc] and dbias [oc].
      */
     size_t (*gradient_floats)(const dlk_stage *s);
-    void (*finish)(dlk_team *team, const dlk_stage *s, const float *gradient, float *dweights,
+    void (*finish)(dlk_team *team, const dlk_stage *s, const dlk_gradients *groups, float *dweights,
                    float *dbias);
 } dlk_stage_backward;
 

@@ -8,7 +8,7 @@
 
 /*
  * sum[i] = rows[0][i] + rows[1][i] + …, always in this order, whoever computes it. Row r starts
- * at rows + r * stride.
+ * at rows + r * stride; the sum may be row 0 itself.
  */
 void dlk_sum_rows(dlk_team *team, int count_rows, size_t stride, const float *rows, size_t count,
                   float *sum);

@@ -159,7 +159,8 @@ void run_stage_backward(const dlk_stage_backward *kernel, const dlk_stage *s, st
                              .gradient = gradient,
                              .scratch = scratch};
     kernel->run(s, &back);
-    kernel->finish(&team, s, gradient, d->dweights, d->dbias);
+    dlk_gradients all = {.count = 1, .first = gradient};
+    kernel->finish(&team, s, &all, d->dweights, d->dbias);
     free(gradient);
     free(scratch);
     free(prepared);

@@ -1,0 +1,13 @@
+#include "dlk/own.h"
+
+#include "base/mem.h"
+
+/* Where the processor does not know the instruction, it does nothing. */
+#if defined(__x86_64__)
+__attribute__((target("prfchw")))
+#endif
+void dlk_own(const float *memory, size_t floats)
+{
+    for (size_t i = 0; i < floats; i += DLB_CACHE_LINE / sizeof *memory)
+        __builtin_prefetch(memory + i, 1);
+}
