@@ -1,5 +1,7 @@
 #include "graph/trunk.h"
 
+#include <stdatomic.h>
+
 #include "base/mem.h"
 #include "dlk/cost.h"
 #include "dlk/own.h"
@@ -36,6 +38,7 @@ struct dlb_trunk {
     size_t entry_floats;          /* of an image that enters as pixels, with slack */
     float *entries;               /* [batch][entry_floats]: as floats */
     int entries_buffer;
+    _Atomic int *ended; /* [groups of a whole batch]: which of the two sums of a pair are there */
     /* Where things are in a thread's scratch, as floats. */
     size_t scratch_gradients[2], scratch_keep, scratch_keep_planes, scratch_floats;
 };
@@ -131,6 +134,7 @@ dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlb_stage *stages, int
         t->stages[k].plan = &t->plans[k];
         plan_stage(t, &t->stages[k], k == count - 1, buffers);
     }
+    t->ended = dlb_alloc((size_t)group_count(t, batch), sizeof *t->ended);
     plan_scratch(t);
     return t;
 }
@@ -139,6 +143,7 @@ void dlb_trunk_free(dlb_trunk *trunk)
 {
     if (!trunk)
         return;
+    free(trunk->ended);
     free(trunk->stages);
     free(trunk->plans);
     free(trunk);
@@ -307,6 +312,11 @@ static void recall(const trunk_image *image, const float *inputs[])
             t->stages[k].kept ? values_after(image, k) : forward_stage(image, k, inputs[k], NULL);
 }
 
+static float *gradients_of(const trunk_stage *stage, int group)
+{
+    return stage->partial + (size_t)group * stage->gradient_floats;
+}
+
 /* Stage k's part of the way back; returns the gradient of its input, NULL if it is not wanted. */
 static float *return_stage(const trunk_image *image, int k, const float *const inputs[],
                            const float *dy, int group)
@@ -323,7 +333,7 @@ static float *return_stage(const trunk_image *image, int k, const float *const i
         .winner = winner_of(image, stage),
         .scale = scale_of(image->pass, plan),
         .dx = dx,
-        .gradient = stage->partial + (size_t)group * stage->gradient_floats,
+        .gradient = gradients_of(stage, group),
         .scratch = image->scratch,
     };
     plan->backward->run(&plan->shape, &back);
@@ -343,6 +353,47 @@ static void backward_image(const trunk_image *image, int group)
         memcpy(t->first->dx + (size_t)image->index * floats, dy, floats * sizeof *dy);
 }
 
+/* ---- Groups of images ---- */
+
+/*
+ * Neighbouring groups are added up in pairs, those sums again, until two are left or one: they
+ * start every `apart` groups.
+ */
+static int groups_apart(int groups)
+{
+    int apart = 1;
+    while (2 * apart < groups)
+        apart *= 2;
+    return apart;
+}
+
+static void add_right_to_left(const dlb_trunk *t, int left, int right)
+{
+    for (int k = 0; k < t->count; k++) {
+        const trunk_stage *stage = &t->stages[k];
+        float *sum = gradients_of(stage, left);
+        const float *more = gradients_of(stage, right);
+        for (size_t i = 0; i < stage->gradient_floats; i++)
+            sum[i] += more[i];
+    }
+}
+
+/* Whoever is second to end one of a pair adds the pair up: what it has just computed is in cache.
+ */
+static void add_pairs(const trunk_pass *pass, int group)
+{
+    const dlb_trunk *t = pass->trunk;
+    int apart = groups_apart(pass->groups);
+    for (int step = 1; step < apart; step *= 2) {
+        int left = group / (2 * step) * (2 * step), right = left + step;
+        if (right >= pass->groups)
+            continue;
+        if (atomic_fetch_xor_explicit(&t->ended[right], 1, memory_order_acq_rel) == 0)
+            return;
+        add_right_to_left(t, left, right);
+    }
+}
+
 static void backward_group(void *arg, int group, int thread)
 {
     const trunk_pass *pass = arg;
@@ -351,7 +402,7 @@ static void backward_group(void *arg, int group, int thread)
     int end = dlb_group_start(n, pass->groups, group + 1);
     for (int k = 0; k < pass->trunk->count; k++) {
         const trunk_stage *stage = &pass->trunk->stages[k];
-        float *partial = stage->partial + (size_t)group * stage->gradient_floats;
+        float *partial = gradients_of(stage, group);
         dlk_own(partial, stage->gradient_floats); /* others have added them up */
         memset(partial, 0, stage->gradient_floats * sizeof *partial);
     }
@@ -359,6 +410,7 @@ static void backward_group(void *arg, int group, int thread)
         trunk_image image = take_image(pass, i, thread);
         backward_image(&image, group);
     }
+    add_pairs(pass, group);
 }
 
 /* ---- Operations ---- */
@@ -383,7 +435,9 @@ static void finish_stage(const trunk_stage *stage, const dlb_step *step, int gro
         memset(dweights, 0, (size_t)(block->weights + block->biases) * sizeof *dweights);
         return;
     }
-    dlk_gradients gradients = {groups, stage->gradient_floats, stage->partial};
+    int apart = groups_apart(groups);
+    dlk_gradients gradients = {(groups + apart - 1) / apart, (size_t)apart * stage->gradient_floats,
+                               stage->partial};
     stage->plan->backward->finish(team, &stage->plan->shape, &gradients, dweights, dbias);
 }
 

@@ -171,6 +171,23 @@ Test(trunk, trains_and_evaluates_as_the_reference_does_layer_by_layer)
         }
 }
 
+Test(trunk, every_image_of_a_batch_of_any_size_counts_once)
+{
+    for (int m = 0; m < MODELS; m++) {
+        fixture plain, fused;
+        set_up(&plain, models[m], DLK_FAMILY_REF, DLK_ISA_AUTO);
+        set_up(&fused, models[m], DLK_FAMILY_SIMD, DLK_ISA_AUTO);
+        for (int n = fused.step.n; n > 0; n--) {
+            plain.step.n = fused.step.n = n;
+            run(&plain, 1, 1, true);
+            run(&fused, 3, 1, true);
+            compare_gradients(&fused, &plain);
+        }
+        tear_down(&fused);
+        tear_down(&plain);
+    }
+}
+
 /* The name of the first layer whose gradients differ in a bit; NULL: none. */
 static const char *first_difference(const fixture *f, const float *other)
 {
