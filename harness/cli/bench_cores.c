@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "cli/bench.h"
+#include "cli/bench_data.h"
 #include "cli/bench_row.h"
 #include "cli/bench_table.h"
 #include "cli/bench_training.h"
@@ -14,17 +15,19 @@
 static const char name[] = "dlbench bench cores";
 
 #define MODEL  "keras_cnn"
+#define DATA   "mnist"
 #define ROUNDS "5"
 
-enum { CORES_MAX = 4096, PROBE_STEPS = 8, STEPS_MIN = 8 };
+enum { CORES_MAX = 4096, STEPS_MIN = 8 };
 
 static const double run_s = 2.5; /* of a training on one core, where its length is left to us */
 
 typedef struct options {
     long long cores, rounds;
     long long batch;  /* of all ranks together; 0: the model's own */
-    long long images; /* of a training, and of its evaluation; 0: left to us */
-    const char *model, *csv;
+    long long images; /* of a training of one epoch; 0: left to us */
+    const char *model, *data, *csv;
+    dlb_bench_images set; /* what the data set has */
 } options;
 
 /* What is compared: one core, all cores as threads of a rank, and as ranks. */
@@ -38,8 +41,9 @@ typedef struct side {
 } side;
 
 typedef struct bench {
-    options *options;
+    const options *options;
     dlb_bench_trainings trainings;
+    dlb_bench_length length; /* of every training */
     side sides[SIDES];
     double peak_one_now, peak_all_now; /* GFLOP/s, right before a training */
     double *peak_one, *peak_all;       /* the best of each round */
@@ -47,7 +51,7 @@ typedef struct bench {
 
 /* ---- Raw measurements ---- */
 
-static const char header[] = "model,batch,side,ranks,threads,round,images,images_per_s,"
+static const char header[] = "model,data,batch,side,ranks,threads,round,images,epochs,images_per_s,"
                              "eval_images_per_s,peak_rss_mb,peak_one_gflops,peak_all_gflops,host";
 
 static int save(const bench *b, int which, const dlb_bench_training *t, int round, const char *host,
@@ -59,12 +63,14 @@ static int save(const bench *b, int which, const dlb_bench_training *t, int roun
         return 0;
     dlb_bench_row row = {0};
     dlb_bench_row_text(&row, t->model);
+    dlb_bench_row_text(&row, t->data);
     dlb_bench_row_number(&row, (double)b->options->batch);
     dlb_bench_row_text(&row, names[which]);
     dlb_bench_row_number(&row, t->ranks);
     dlb_bench_row_number(&row, t->threads);
     dlb_bench_row_number(&row, round + 1);
     dlb_bench_row_number(&row, (double)(t->images * t->ranks));
+    dlb_bench_row_number(&row, (double)t->epochs);
     dlb_bench_row_number(&row, s->rate[round]);
     dlb_bench_row_number(&row, s->eval_rate[round]);
     dlb_bench_row_number(&row, s->peak_mb[round]);
@@ -82,29 +88,34 @@ static dlb_bench_training training_of(const bench *b, int which)
     const options *o = b->options;
     int ranks = which == RANKS ? (int)o->cores : 1;
     return (dlb_bench_training){.model = o->model,
+                                .data = o->data,
                                 .ranks = ranks,
                                 .threads = which == THREADS ? (int)o->cores : 1,
                                 .batch = o->batch / ranks,
-                                .images = o->images / ranks,
-                                .test_images = o->images / ranks};
+                                .epochs = b->length.epochs,
+                                .images = b->length.epoch.train / ranks,
+                                .test_images = b->length.epoch.test / ranks};
 }
 
-/* So many images that one core is busy for about run_s. */
+static void set_length(bench *b, double images)
+{
+    b->length = dlb_bench_length_of(images, b->options->batch, &b->options->set);
+}
+
+/* As long as was asked for, or such that one core trains for about run_s. */
 static int size_runs(bench *b, dlb_error *err)
 {
-    options *o = b->options;
+    const options *o = b->options;
+    set_length(b, (double)(o->images ? o->images : STEPS_MIN * o->batch));
     if (o->images)
         return 0;
     dlb_bench_progress_show(&b->trainings.progress, "how long a run is to be");
-    o->images = PROBE_STEPS * o->batch;
     dlb_bench_training probe = training_of(b, ONE);
     dlb_bench_speed speed;
     int status = dlb_bench_train(&b->trainings, &probe, &speed, err);
-    if (status < 0)
-        return status;
-    double steps = ceil(run_s * speed.images_per_s / (double)o->batch);
-    o->images = (steps > STEPS_MIN ? llround(steps) : STEPS_MIN) * o->batch;
-    return 0;
+    if (status == 0)
+        set_length(b, fmax(run_s * speed.images_per_s, (double)(STEPS_MIN * o->batch)));
+    return status;
 }
 
 static int measure(bench *b, int which, int round, dlb_error *err)
@@ -203,14 +214,21 @@ static void print_table(const bench *b)
     dlb_bench_table_release(&table);
 }
 
+static void print_heading(const bench *b)
+{
+    const options *o = b->options;
+    const dlb_bench_length *l = &b->length;
+    printf("Cores and %s: %s images × %lld epoch%s of %s in steps of %lld, shared by all cores\n"
+           "median of %lld round%s; ratios within a round\n\n",
+           o->model, dlb_text_count((double)l->epoch.train).text, l->epochs,
+           l->epochs == 1 ? "" : "s", o->data, o->batch, o->rounds, o->rounds == 1 ? "" : "s");
+}
+
 static void print(const bench *b)
 {
     const options *o = b->options;
     dlb_spread gain = ratio_of(b, b->peak_all, b->peak_one, NULL, NULL);
-    printf("Cores and %s: %s images in steps of %lld, shared by all cores\n"
-           "median of %lld round%s; ratios within a round\n\n",
-           o->model, dlb_text_count((double)o->images).text, o->batch, o->rounds,
-           o->rounds == 1 ? "" : "s");
+    print_heading(b);
     print_table(b);
     printf(
         "\n  FMA peak: %.0f GFLOP/s on one core, %.0f on %lld: %.2f times as much (%.2f…%.2f)\n"
@@ -255,7 +273,7 @@ static void free_sides(bench *b)
     }
 }
 
-static int run(options *o)
+static int run(const options *o)
 {
     dlb_error err;
     bench b = {.options = o};
@@ -277,24 +295,32 @@ typedef struct texts {
     const char *cores, *rounds, *batch, *images;
 } texts;
 
-static int take_batch_of_model(options *o, dlb_error *err)
+static int take_batch(options *o, const dlb_model *model, dlb_error *err)
 {
-    dlb_model model;
     dlb_workload workload;
-    int status = dlb_model_load(&model, o->model, err);
-    if (status < 0)
-        return status;
     dlb_workload_init(&workload);
-    status = dlb_defaults_apply(&model, &workload, err);
+    int status = dlb_defaults_apply(model, &workload, err);
     if (status == 0 && o->batch == 0)
         o->batch = workload.batch;
     dlb_workload_release(&workload);
+    return status;
+}
+
+static int take_model(options *o, dlb_error *err)
+{
+    dlb_model model;
+    int status = dlb_model_load(&model, o->model, err);
+    if (status < 0)
+        return status;
+    status = take_batch(o, &model, err);
+    if (status == 0)
+        status = dlb_bench_data_count(&o->set, o->data, &model, err);
     dlb_model_release(&model);
     return status;
 }
 
 /* Every rank has as much to do as any other, so that only cores make a difference. */
-static int check_shares(options *o, dlb_error *err)
+static int check_shares(const options *o, dlb_error *err)
 {
     if (o->batch % o->cores)
         return dlb_fail(err, DLB_BAD_INPUT, "--batch %lld: cannot be shared equally by %lld ranks",
@@ -302,6 +328,19 @@ static int check_shares(options *o, dlb_error *err)
     if (o->images % o->batch)
         return dlb_fail(err, DLB_BAD_INPUT, "--images %lld: must be a multiple of the batch, %lld",
                         o->images, o->batch);
+    return 0;
+}
+
+static int check_set(const options *o, dlb_error *err)
+{
+    const dlb_bench_images *set = &o->set;
+    if (o->images > set->train)
+        return dlb_fail(err, DLB_BAD_INPUT, "--images %lld: %s has only %lld", o->images, o->data,
+                        set->train);
+    if (o->batch > set->train || o->batch > set->test)
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "--batch %lld: %s has only %lld training and %lld test images", o->batch,
+                        o->data, set->train, set->test);
     return 0;
 }
 
@@ -314,19 +353,19 @@ static int parse(const texts *t, options *o, dlb_error *err)
         (t->batch && dlb_bench_number("--batch", t->batch, 1, 65536, &o->batch, err) < 0) ||
         (t->images && dlb_bench_number("--images", t->images, 1, 1000000, &o->images, err) < 0) ||
         dlb_bench_number("--rounds", t->rounds, 1, 100000, &o->rounds, err) < 0 ||
-        take_batch_of_model(o, err) < 0)
+        take_model(o, err) < 0)
         return DLB_BAD_INPUT;
     if (o->cores < 2)
         return dlb_fail(err, DLB_BAD_INPUT, "there is only one core; --cores tries out more");
     if (o->csv && dlb_csv_check(o->csv, header, err) < 0)
         return DLB_BAD_INPUT;
-    return check_shares(o, err);
+    return check_shares(o, err) < 0 ? DLB_BAD_INPUT : check_set(o, err);
 }
 
 int dlb_bench_cores(int argc, char **argv)
 {
     texts t = {.rounds = ROUNDS};
-    options o = {.model = MODEL};
+    options o = {.model = MODEL, .data = DATA};
     const dlb_flag flags[] = {
         {"cores", "that are compared with one (default: those of this machine)", "N", &t.cores,
          NULL},
@@ -335,7 +374,10 @@ int dlb_bench_cores(int argc, char **argv)
         {"batch", "images in a step of all cores together (default: the model's)", "N", &t.batch,
          NULL},
         {"rounds", "trainings of each (default " ROUNDS ")", "N", &t.rounds, NULL},
-        {"images", "images of a training and of its evaluation (default: a few seconds of them)",
+        {"data", "what is trained on, as for train (default " DATA ")", "NAME|DIR", &o.data, NULL},
+        {"images",
+         "images of a training and, where there are as many, of its evaluation (default: a few "
+         "seconds of them, in as many epochs as that takes)",
          "N", &t.images, NULL},
         {"csv", "append one row a training to this file", "FILE", &o.csv, NULL},
     };

@@ -11,6 +11,7 @@
 #include "cli/stop.h"
 #include "train/choice.h"
 #include "train/defaults.h"
+#include "train/fit.h"
 
 static const char name[] = "dlbench bench kernels";
 
@@ -60,20 +61,12 @@ static int choose_kernels(bench *b, dlb_error *err)
 
 static int load_data(bench *b, dlb_error *err)
 {
-    dlb_shape in = b->model.input;
-    dlb_data_source source = {
-        .name = b->workload.data, .h = in.h, .w = in.w, .c = in.c, .classes = b->model.classes};
-    int status = dlb_data_load(&b->data, &source, err);
-    if (status < 0)
-        return status;
-    const dlb_dataset *set = &b->data.train;
-    if (set->h != in.h || set->w != in.w || set->c != in.c || set->classes > b->model.classes)
-        return dlb_fail(err, DLB_BAD_INPUT, "--data %s: not what %s takes", b->workload.data,
-                        b->model.name);
-    if (set->count < b->workload.batch)
-        return dlb_fail(err, DLB_BAD_INPUT, "--batch %lld: %s has only %d images",
-                        b->workload.batch, b->workload.data, set->count);
-    return 0;
+    const dlb_workload *w = &b->workload;
+    int status = dlb_load_fitting(&b->data, &b->model, w->data, 0, 0, err);
+    if (status == 0 && b->data.train.count < w->batch)
+        return dlb_fail(err, DLB_BAD_INPUT, "--batch %lld: %s has only %d images", w->batch,
+                        w->data, b->data.train.count);
+    return status;
 }
 
 static int make_loader(bench *b, dlb_error *err)

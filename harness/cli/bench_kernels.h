@@ -22,9 +22,10 @@ typedef struct dlb_kernel_call {
 typedef struct dlb_kernel_row {
     char name[112];
     const char *kernel;
-    dlk_cost cost;  /* of a call, as if dense */
-    int images;     /* of a call; 1: a call is a step, whatever its images */
-    double nonzero; /* share of what it multiplies by that is not zero; NaN: it does not matter */
+    bool alternative; /* the kernel could compute it, but the plan has a better one */
+    dlk_cost cost;    /* of a call, as if dense */
+    int images;       /* of a call; 1: a call is a step, whatever its images */
+    double nonzero;   /* share of what it multiplies by that is not zero; NaN: it does not matter */
     dlb_kernel_call own, blas;
     double *own_s, *blas_s; /* seconds of a call in each round, NaN if missing */
 } dlb_kernel_row;

@@ -189,23 +189,49 @@ static void add_keep(dlb_kernel_plan *p, const dlb_stage *plan, dlb_bench_stage 
     row->own = (dlb_kernel_call){stage, dlb_bench_stage_keep, NULL, 1};
 }
 
-static void add_stage(dlb_kernel_plan *p, const dlb_stage *plan)
+static dlb_kernel_row *add_forward(dlb_kernel_plan *p, const char *layers, const dlb_stage *plan,
+                                   dlb_bench_stage *stage)
 {
-    char name[64];
-    dlb_bench_stage *stage = make_stage(p, plan);
-    name_layers(p, plan, name, sizeof name);
-    dlb_kernel_row *row = add_row(p, name, "forward");
+    dlb_kernel_row *row = add_row(p, layers, "forward");
     row->kernel = plan->forward->name;
     row->cost = dlb_bench_stage_forward_cost(plan, p->batch);
     row->own = (dlb_kernel_call){stage, dlb_bench_stage_forward, NULL, 1};
-    row->blas = call_of_layers(p, plan, DLB_PHASE_FORWARD);
-    add_keep(p, plan, stage);
-    row = add_row(p, name, "backward");
+    return row;
+}
+
+/* The other kernels that fit the stage, on the same data. */
+static void add_alternatives(dlb_kernel_plan *p, const char *layers, const dlb_stage *plan)
+{
+    dlb_stage other = *plan;
+    for (int i = 0; p->kernels.stage_forward[i]; i++) {
+        other.forward = p->kernels.stage_forward[i];
+        if (other.forward == plan->forward || other.forward->misfit(&plan->shape))
+            continue;
+        add_forward(p, layers, &other, make_stage(p, &other))->alternative = true;
+    }
+}
+
+static void add_backward(dlb_kernel_plan *p, const char *layers, const dlb_stage *plan,
+                         dlb_bench_stage *stage)
+{
+    dlb_kernel_row *row = add_row(p, layers, "backward");
     row->kernel = plan->backward->name;
     row->cost = dlb_bench_stage_backward_cost(plan, p->batch);
     row->nonzero = dlb_bench_stage_alive(stage);
     row->own = (dlb_kernel_call){stage, dlb_bench_stage_backward, NULL, 1};
     row->blas = call_of_layers(p, plan, DLB_PHASE_BACKWARD);
+}
+
+static void add_stage(dlb_kernel_plan *p, const dlb_stage *plan)
+{
+    char name[64];
+    dlb_bench_stage *stage = make_stage(p, plan);
+    name_layers(p, plan, name, sizeof name);
+    dlb_kernel_row *forward = add_forward(p, name, plan, stage);
+    forward->blas = call_of_layers(p, plan, DLB_PHASE_FORWARD);
+    add_alternatives(p, name, plan);
+    add_keep(p, plan, stage);
+    add_backward(p, name, plan, stage);
 }
 
 /* ---- Rows of layers that are computed by themselves ---- */

@@ -56,6 +56,13 @@ static dlb_spread scaled(dlb_spread s, double factor)
                         s.median * factor, s.upper * factor, s.max * factor};
 }
 
+static void add_kernel(const dlb_kernel_row *row, dlb_bench_table *table)
+{
+    char text[64];
+    snprintf(text, sizeof text, "(%s)", row->kernel);
+    dlb_bench_table_add(table, row->alternative ? text : row->kernel);
+}
+
 static void add_row(const dlb_kernel_result *r, const dlb_kernel_row *row, dlb_bench_table *table)
 {
     dlb_spread time = scaled(spread_of(r, row->own_s), 1.0 / row->images);
@@ -63,7 +70,7 @@ static void add_row(const dlb_kernel_result *r, const dlb_kernel_row *row, dlb_b
     dlb_spread to_gemm = ratio_of(r, row->cost.flops / gemm_flops, r->gemm_s, row->own_s);
     dlb_spread to_blas = ratio_of(r, 1, row->blas_s, row->own_s);
     dlb_bench_table_add(table, row->name);
-    dlb_bench_table_add(table, row->kernel);
+    add_kernel(row, table);
     dlb_bench_table_add_time(table, &time);
     add_formatted(table, "%.1f", dlb_kernel_row_gflops(r, row));
     dlb_bench_table_add(table, dlb_bench_ratio(to_gemm.median).text);
@@ -79,6 +86,14 @@ static void print_references(const dlb_kernel_result *r)
            "triad %.1f GB/s: of the same rounds\n",
            1e-9 * flops / gemm.median, 1e-9 * flops / gemm.upper, 1e-9 * flops / gemm.lower,
            dlb_kernel_peak_gflops(r), dlb_kernel_triad_gbs(r));
+}
+
+static bool has_alternative(const dlb_kernel_plan *p)
+{
+    bool found = false;
+    for (size_t i = 0; i < p->row_count; i++)
+        found |= p->rows[i].alternative;
+    return found;
 }
 
 void dlb_kernel_print(const dlb_kernel_result *r)
@@ -100,6 +115,8 @@ void dlb_kernel_print(const dlb_kernel_result *r)
     dlb_bench_table_print(&table, stdout);
     dlb_bench_table_release(&table);
     print_references(r);
+    if (has_alternative(p))
+        printf("  (kernel): it could compute this, too, but the plan does not use it\n");
     printf("  GFLOP/s: as if dense, nothing skipped; of sgemm: that rate by sgemm's in the same "
            "round\n"
            "  × blas: how many times as fast as im2col and OpenBLAS, layer by layer, in the same "
@@ -113,7 +130,7 @@ static const char header[] =
     "model,isa,batch,side,operation,kernel,round,time_s,flops,bytes,gflops,host";
 
 typedef struct series {
-    const char *side; /* chosen, blas or reference */
+    const char *side; /* chosen, alternative, blas or reference */
     dlk_isa isa;
     const char *operation, *kernel;
     dlk_cost cost;
@@ -172,7 +189,7 @@ static int save_reference(const dlb_kernel_result *r, int reference, const doubl
 static int save_row(const dlb_kernel_result *r, const dlb_kernel_row *row, const char *path,
                     dlb_error *err)
 {
-    series s = {.side = "chosen",
+    series s = {.side = row->alternative ? "alternative" : "chosen",
                 .isa = r->plan->kernels.isa,
                 .operation = row->name,
                 .kernel = row->kernel,

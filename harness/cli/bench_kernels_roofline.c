@@ -83,16 +83,25 @@ static int left_to_right(const void *a, const void *b)
     return sign ? sign : order(one->gflops, other->gflops);
 }
 
-/* Those that take longest, from left to right; returns how many. */
-static size_t choose_marks(const dlb_kernel_result *r, mark *marks)
+/* What the plan uses; returns how many. */
+static size_t make_marks(const dlb_kernel_result *r, mark *marks)
 {
-    size_t all = r->plan->row_count, count = all < MARKS ? all : MARKS;
-    for (size_t i = 0; i < all; i++) {
+    size_t count = 0;
+    for (size_t i = 0; i < r->plan->row_count; i++) {
         const dlb_kernel_row *row = &r->plan->rows[i];
+        if (row->alternative)
+            continue;
         double gflops = dlb_kernel_row_gflops(r, row);
-        marks[i] =
+        marks[count++] =
             (mark){row->name, row->cost.flops / gflops, row->cost.flops / row->cost.bytes, gflops};
     }
+    return count;
+}
+
+/* Those of `all` that take longest, from left to right; returns how many. */
+static size_t choose_marks(mark *marks, size_t all)
+{
+    size_t count = all < MARKS ? all : MARKS;
     qsort(marks, all, sizeof *marks, longest_first);
     qsort(marks, count, sizeof *marks, left_to_right);
     return count;
@@ -165,11 +174,11 @@ int dlb_kernel_roofline_draw(const dlb_kernel_result *r, const char *path, dlb_e
     if (!split(path, &picture))
         return dlb_fail(err, DLB_BAD_INPUT, "%s is no name of a picture", path);
     mark *marks = dlb_alloc(r->plan->row_count, sizeof *marks);
-    size_t shown = choose_marks(r, marks);
+    size_t all = make_marks(r, marks), shown = choose_marks(marks, all);
     dlb_figures figures = {.caption_columns = CAPTION_COLUMNS, .study = ""};
     dlb_figure *figure = dlb_figure_add(&figures, "roofline", picture.name, "");
     figure->head = "FLOP/byte\tGFLOP/s\tnumber";
-    describe(figure, r, r->plan->row_count - shown);
+    describe(figure, r, all - shown);
     add_marks(figure, dlb_kernel_peak_gflops(r), marks, shown);
     int status = draw(figure, &picture, path, err);
     dlb_figures_release(&figures);

@@ -27,11 +27,11 @@ static int read_speed(const char *path, dlb_bench_speed *speed, dlb_error *err)
     if (dlb_result_read(&result, path, err) < 0)
         return DLB_FAIL;
     double train_s = dlb_row_real(&result.run, DLB_RUN_time_to_solution_s);
+    double evaluated = (double)result.epochs.count * dlb_row_real(&result.run, DLB_RUN_test_images);
     *speed = (dlb_bench_speed){
         .train_s = train_s,
         .images_per_s = dlb_row_real(&result.run, DLB_RUN_images_per_s),
-        .eval_images_per_s = dlb_row_real(&result.run, DLB_RUN_test_images) /
-                             dlb_row_real(&result.run, DLB_RUN_eval_s),
+        .eval_images_per_s = evaluated / dlb_row_real(&result.run, DLB_RUN_eval_s),
         .exposed_pct = mean_pct(&result, DLB_RANK_comm_exposed_s, train_s),
         .wait_pct = mean_pct(&result, DLB_RANK_wait_s, train_s),
         .peak_mb = dlb_row_real(&result.run, DLB_RUN_peak_rss_mb),
@@ -55,46 +55,58 @@ int dlb_bench_make_folder(char folder[PATH_MAX], dlb_error *err)
                     strerror(errno));
 }
 
+static int team_of(const dlb_bench_training *t)
+{
+    return t->threads ? t->threads : 1;
+}
+
+enum { FLAGS = 10, DIGITS = 24 }; /* as many flags as make_command adds */
+
+typedef struct command {
+    int flags;
+    char digits[FLAGS][DIGITS];       /* values that are numbers */
+    const char *words[2 * FLAGS + 3]; /* train --quiet, the flags, NULL */
+} command;
+
+static void add(command *c, const char *flag, const char *value)
+{
+    const char **words = c->words + 2 + 2 * c->flags++;
+    words[0] = flag;
+    words[1] = value;
+}
+
+static void add_number(command *c, const char *flag, long long number)
+{
+    char *digits = c->digits[c->flags];
+    snprintf(digits, DIGITS, "%lld", number);
+    add(c, flag, digits);
+}
+
+static void make_command(const dlb_bench_training *t, const char *path, command *c)
+{
+    *c = (command){.words = {"train", "--quiet"}};
+    add(c, "--result", path);
+    add(c, "--model", t->model);
+    add(c, "--data", t->data ? t->data : "synthetic");
+    add_number(c, "--ranks", t->ranks);
+    add_number(c, "--threads", team_of(t));
+    add_number(c, "--workers", t->workers);
+    add_number(c, "--epochs", t->epochs ? t->epochs : 1);
+    add_number(c, "--batch", t->batch);
+    add_number(c, "--train-images", t->images * t->ranks);
+    add_number(c, "--test-images", (t->test_images ? t->test_images : TEST_IMAGES) * t->ranks);
+}
+
 static int start(const dlb_bench_training *t, const dlb_launch_machine *machine, const char *path,
                  dlb_error *err)
 {
-    enum { DIGITS = 24 };
-    char ranks[DIGITS], threads[DIGITS], workers[DIGITS], batch[DIGITS], images[DIGITS],
-        test_images[DIGITS];
-    int team = t->threads ? t->threads : 1;
-    long long tests = t->test_images ? t->test_images : TEST_IMAGES;
-    snprintf(ranks, DIGITS, "%d", t->ranks);
-    snprintf(threads, DIGITS, "%d", team);
-    snprintf(workers, DIGITS, "%lld", t->workers);
-    snprintf(batch, DIGITS, "%lld", t->batch);
-    snprintf(images, DIGITS, "%lld", t->images * t->ranks);
-    snprintf(test_images, DIGITS, "%lld", tests * t->ranks);
-    const char *const words[] = {"train",
-                                 "--quiet",
-                                 "--result",
-                                 path,
-                                 "--model",
-                                 t->model,
-                                 "--data",
-                                 "synthetic",
-                                 "--ranks",
-                                 ranks,
-                                 "--threads",
-                                 threads,
-                                 "--epochs",
-                                 "1",
-                                 "--batch",
-                                 batch,
-                                 "--train-images",
-                                 images,
-                                 "--test-images",
-                                 test_images,
-                                 "--workers",
-                                 workers,
-                                 NULL};
+    command c;
+    make_command(t, path, &c);
     /* One rank, too, is to be bound as the others are. */
-    dlb_launch launch = {
-        .starter = DLB_STARTER_MPIRUN, .ranks = t->ranks, .threads = team, .program = words};
+    dlb_launch launch = {.starter = DLB_STARTER_MPIRUN,
+                         .ranks = t->ranks,
+                         .threads = team_of(t),
+                         .program = c.words};
     dlb_launch_end end;
     if (dlb_relaunch_run(&launch, machine, &end, err) < 0)
         return DLB_FAIL;

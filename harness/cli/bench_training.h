@@ -9,21 +9,23 @@
 #include "comm/comm.h"
 #include "launch/launch.h"
 
-/* One epoch of made-up images, and an evaluation. */
+/* Epochs of training, an evaluation after each. */
 typedef struct dlb_bench_training {
     const char *model;
+    const char *data; /* as for train; NULL: made-up images */
     int ranks;
     int threads;           /* of a rank; 0: one */
     long long workers;     /* 0: one a rank */
     long long batch;       /* of a worker */
-    long long images;      /* of a rank */
+    long long epochs;      /* 0: one */
+    long long images;      /* of a rank in an epoch */
     long long test_images; /* of a rank; 0: so few that they take no time */
 } dlb_bench_training;
 
 /* NaN: missing. */
 typedef struct dlb_bench_speed {
     double train_s, images_per_s;
-    double eval_images_per_s;     /* forward only */
+    double eval_images_per_s;     /* forward only, of all epochs */
     double exposed_pct, wait_pct; /* communication and waiting: of train_s, mean of the ranks */
     double peak_mb;               /* resident memory of the rank with most */
     char host[DLB_HOST_NAME];     /* of the first rank */

@@ -8,23 +8,11 @@
 #include "measure/memory.h"
 #include "train/choice.h"
 #include "train/defaults.h"
+#include "train/fit.h"
 #include "train/identity.h"
 #include "train/init.h"
 #include "train/ranks.h"
 #include "train/session_state.h"
-
-static int check_fit(const dlb_session *s, dlb_error *err)
-{
-    const dlb_dataset *d = &s->data.train;
-    dlb_shape in = s->model.input;
-    if (d->h != in.h || d->w != in.w || d->c != in.c)
-        return dlb_fail(err, DLB_BAD_INPUT, "%s: images of %dx%dx%d, but %s takes %dx%dx%d",
-                        s->data.source, d->h, d->w, d->c, s->model.name, in.h, in.w, in.c);
-    if (d->classes > s->model.classes)
-        return dlb_fail(err, DLB_BAD_INPUT, "%s: %d classes, but %s tells only %d apart",
-                        s->data.source, d->classes, s->model.name, s->model.classes);
-    return 0;
-}
 
 /* ---- Workers ---- */
 
@@ -80,17 +68,8 @@ static int select_kernels(dlb_session *s, dlb_error *err)
 static int load_data(dlb_session *s, dlb_error *err)
 {
     const dlb_workload *w = &s->workload;
-    /* Synthetic data is the same for every seed: repeats of a run differ by nothing else. */
-    dlb_data_source source = {.name = w->data,
-                              .train_images = (int)w->train_images,
-                              .test_images = (int)w->test_images,
-                              .h = s->model.input.h,
-                              .w = s->model.input.w,
-                              .c = s->model.input.c,
-                              .classes = s->model.classes};
-    int status = dlb_data_load(&s->data, &source, err);
-    if (status == 0)
-        status = check_fit(s, err);
+    int status = dlb_load_fitting(&s->data, &s->model, w->data, (int)w->train_images,
+                                  (int)w->test_images, err);
     if (status == 0)
         status = dlb_workload_check_images(&s->workload, s->data.train.count, err);
     return status;

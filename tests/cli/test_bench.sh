@@ -80,8 +80,16 @@ refuse '--roofline .*dot.dot.svg: must be' kernels --roofline ./dot.dot.svg
 refuse '.*missing' kernels --roofline missing/roof.svg
 refuse '--batch 9: cannot be shared equally by 2 ranks' cores --cores 2 --batch 9
 refuse '--images 100: must be a multiple of the batch, 64' cores --cores 2 --batch 64 --images 100
+refuse '--images 64000: mnist has only 60000' cores --cores 2 --batch 64 --images 64000
+refuse '--batch 20000: mnist has only 60000 training and 10000 test' cores --cores 2 --batch 20000
+refuse '.*missing' cores --cores 2 --data ./missing
 refuse "no model 'lenet'" cores --model lenet
 refuse '--cores 1: must be' cores --cores 1
+
+sed 's/28x28x1/32x32x1/' "$SOURCE/models/horovod_cnn.model" >wide.model
+for subject in kernels cores; do
+    refuse '.*mnist: images of 28x28x1, but .* takes 32x32x1' $subject --model ./wide.model
+done
 
 # What the operations of a plan are measured with, in a short time.
 small=(--model horovod_cnn --data synthetic --batch 8 --steps 1)
@@ -104,6 +112,18 @@ expect_stdout '^  sgemm 1024³ of OpenBLAS [0-9.]+ GFLOP/s .* FMA peak of a core
 expect_equal 2 "$(grep -c ',chosen,all layers forward and backward,' kernels.csv)"
 expect_equal 6 "$(grep -c ',reference,' kernels.csv)"
 expect_positive kernels.csv gflops
+
+it 'times kernels that the plan could have taken, too, and tells them apart'
+if grep -q '^conv2d_2.*winograd' <("$DLBENCH" summary keras_cnn --plan); then
+    expect_exit 0 "$DLBENCH" bench kernels --data synthetic --batch 8 --steps 1 --rounds 2 \
+        --csv others.csv
+    expect_stdout '^  conv2d_2–dropout_1 forward +winograd '
+    expect_stdout '^  conv2d_2–dropout_1 forward +\(direct\) +[0-9.]+ [nµm]?s .* – +– +–$'
+    expect_stdout '^  \(kernel\): .* the plan does not use it$'
+    expect_equal 2 "$(count others.csv side=alternative kernel=direct)"
+    expect_equal 2 "$(count others.csv side=chosen kernel=winograd)"
+    expect_positive others.csv gflops
+fi
 
 it 'times layers that nothing fuses one by one'
 expect_exit 0 "$DLBENCH" bench kernels "${small[@]}" --rounds 1 --kernels blas
@@ -197,15 +217,15 @@ expect_stderr '--workers 1'
 it 'compares what more cores bring to training and to the peak'
 expect_exit 0 "$DLBENCH" bench cores --cores 2 --rounds 2 --batch 32 --images 64 --model horovod_cnn \
     --csv cores.csv
-expect_stdout '^Cores and horovod_cnn: 64 images in steps of 32'
+expect_stdout '^Cores and horovod_cnn: 64 images × 1 epoch of mnist in steps of 32'
 expect_stdout '^  1 rank × 1 thread +[0-9,]+ +1\.00 +1\.00…1\.00 +– +– +[0-9.]+ +[0-9]+ MB$'
 for cores in '1 rank × 2 threads' '2 ranks × 1 thread'; do
     expect_stdout "^  $cores +[0-9,]+( +[0-9.]+ +[0-9.]+…[0-9.]+){2} +[0-9.]+ +[0-9]+ MB\$"
 done
 expect_stdout '^  FMA peak: [0-9]+ GFLOP/s on one core, [0-9]+ on 2: [0-9.]+ times as much'
 expect_rows $((2 * 3)) cores.csv
-expect_equal 2 "$(count cores.csv side=ranks ranks=2 threads=1 images=64 batch=32)"
-expect_equal 2 "$(count cores.csv side=threads ranks=1 threads=2)"
+expect_equal 2 "$(count cores.csv side=ranks ranks=2 threads=1 images=64 epochs=1 batch=32)"
+expect_equal 2 "$(count cores.csv side=threads ranks=1 threads=2 data=mnist)"
 expect_positive cores.csv images_per_s
 expect_positive cores.csv eval_images_per_s
 
@@ -242,7 +262,7 @@ interrupted kernels --rounds 99991 --model horovod_cnn --data synthetic --steps 
 expect_equal '' "$(processes_with 99991)"
 interrupted scaling --images 60000 --model horovod_cnn
 expect_equal '' "$(processes_with "$TMPDIR")"
-interrupted cores --cores 2 --images 64000 --model horovod_cnn
+interrupted cores --cores 2 --images 59968 --model horovod_cnn
 expect_equal '' "$(processes_with "$TMPDIR")"
 expect_equal '' "$(ls tmp)"
 

@@ -1,0 +1,15 @@
+/* The data set that a model is to learn. */
+#ifndef DLB_TRAIN_FIT_H
+#define DLB_TRAIN_FIT_H
+
+#include "data/dataset.h"
+#include "graph/model.h"
+
+/*
+ * Load the first images of a data set, 0: all of them; made-up ones are made as the model takes
+ * them. A set that the model cannot take is refused.
+ */
+int dlb_load_fitting(dlb_data *data, const dlb_model *model, const char *name, int train_images,
+                     int test_images, dlb_error *err);
+
+#endif
