@@ -72,6 +72,9 @@ enum {
     DLK_DENSE_FACTORS = 320
 };
 
+/* Up to so many multiply-adds simd/ does sooner on the leader alone than with other cores. */
+enum { DLK_DENSE_ALONE = 256 * 1024 };
+
 /*
  * Into how many slices the inputs are cut in forward. The slices' sums take
  * slices * n * out floats, with out rounded up to 128 in simd/, which dlk_dense_shared bounds for

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "dlk/own.h"
+#include "dlk/lines.h"
 #include "dlk/tree.h"
 #include "train/norms.h"
 

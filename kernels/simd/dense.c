@@ -10,15 +10,13 @@
  */
 #include <string.h>
 
-#include "dlk/own.h"
+#include "dlk/lines.h"
 #include "loops.h"
 #include "shapes.h"
 #include "simd/matrix.h"
+#include "simd/narrow.h"
 #include "simd/product.h"
 #include "simd/simd.h"
-
-/* Up to so many multiply-adds are done sooner by the leader alone than taken to another core. */
-enum { ALONE_WORK = 256 * 1024 };
 
 /* A task has TASK_WORK multiply-adds if it can, and LEAST_TILE to TILE rows of S. */
 enum {
@@ -199,6 +197,10 @@ static void forward_task(void *arg, int task, int thread)
 void DLK_SIMD(dense_forward)(dlk_team *team, const dlk_dense *s, const float *x,
                              const float *weights, const float *bias, float *y)
 {
+    if (is_narrow(s)) {
+        DLK_SIMD(narrow_forward)(team, s, x, weights, bias, y);
+        return;
+    }
     dense_job job = {.team = team,
                      .s = s,
                      .x = x,
@@ -263,6 +265,10 @@ static void data_task(void *arg, int task, int thread)
 void DLK_SIMD(dense_backward_data)(dlk_team *team, const dlk_dense *s, const float *dy,
                                    const float *weights, float *dx)
 {
+    if (is_narrow(s)) {
+        DLK_SIMD(narrow_data)(team, s, dy, weights, dx);
+        return;
+    }
     dense_job job = {
         .team = team, .s = s, .weights = weights, .out = dx, .found = (factors *)team->shared};
     int blocks = pieces(s->in, BLOCK_COLUMNS);
@@ -314,8 +320,8 @@ static void weights_task(void *arg, int task, int thread)
     weights_block(job, first, smaller(columns, job->s->in - first), task % tiles, thread);
 }
 
-void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const float *x,
-                                      const float *dy, float *dweights, float *dbias)
+static void product_weights(dlk_team *team, const dlk_dense *s, const float *x, const float *dy,
+                            float *dweights)
 {
     dense_job job = {
         .team = team, .s = s, .x = x, .out = dweights, .found = (factors *)team->shared};
@@ -325,10 +331,19 @@ void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const 
     dlk_own(turned, (size_t)s->n * (size_t)s->out);
     transpose_matrix(s->n, s->out, dy, (size_t)s->out, turned, (size_t)s->n);
     find_all(&job, turned, s->out, s->n);
-    sum_images(s, dy, dbias);
     int tasks = blocks * pieces(s->out, job.tile);
-    if ((long long)s->n * s->in * s->out > ALONE_WORK)
+    if ((long long)s->n * s->in * s->out > DLK_DENSE_ALONE)
         dlk_parallel(team, tasks, weights_task, &job);
     else
         dlk_alone(team, tasks, weights_task, &job);
+}
+
+void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const float *x,
+                                      const float *dy, float *dweights, float *dbias)
+{
+    sum_images(s, dy, dbias);
+    if (is_narrow(s))
+        DLK_SIMD(narrow_weights)(team, s, x, dy, dweights);
+    else
+        product_weights(team, s, x, dy, dweights);
 }

@@ -121,6 +121,8 @@ static void every_table_computes_as_ref_where_it_cuts_the_product(const dlk_kern
         expect_same_as_ref((dlk_dense){.n = 131, .in = 1030, .out = 30}, k, kit_integers, 0, p, 2);
         expect_same_as_ref((dlk_dense){.n = 5, .in = 1500, .out = 300}, k, kit_integers, 0, p, 3);
         expect_same_as_ref((dlk_dense){.n = 130, .in = 600, .out = 131}, k, kit_integers, 0, p, 4);
+        expect_same_as_ref((dlk_dense){.n = 131, .in = 1030, .out = 10}, k, kit_integers, 0, p, 5);
+        expect_same_as_ref((dlk_dense){.n = 300, .in = 1500, .out = 3}, k, kit_integers, 0, p, 6);
     }
 }
 

@@ -1,0 +1,312 @@
+#include "base/mem.h"
+#include "dlk/lines.h"
+#include "graph/shape.h"
+#include "graph/trunk_state.h"
+
+/* ---- One image ---- */
+
+/* A pass of an operation over the batch. */
+typedef struct trunk_pass {
+    const dlb_trunk *trunk;
+    const dlb_node_context *context;
+    const dlk_team *team;
+    int groups; /* backward */
+} trunk_pass;
+
+/* An image in a thread's hands. */
+typedef struct trunk_image {
+    const trunk_pass *pass;
+    int index; /* within the batch */
+    float *scratch;
+} trunk_image;
+
+static trunk_image take_image(const trunk_pass *pass, int index, int thread)
+{
+    return (trunk_image){pass, index, dlk_scratch(pass->team, thread)};
+}
+
+static const float *image_of(const float *tensor, const trunk_image *image, size_t floats)
+{
+    return tensor + (size_t)image->index * floats;
+}
+
+/* What enters the trunk. The batch itself has no slack behind its end, so its images are copied. */
+static const float *entry(const trunk_image *image)
+{
+    const dlb_trunk *t = image->pass->trunk;
+    if (t->first->x)
+        return image_of(t->first->x, image, dlk_stage_inputs(&t->plans[0].shape));
+    return image_of(t->entries, image, t->entry_floats);
+}
+
+static void fetch_entry(const trunk_image *image)
+{
+    const dlb_trunk *t = image->pass->trunk;
+    if (t->first->x)
+        return;
+    dlb_step_image(image->pass->context->step, image->index, dlk_stage_inputs(&t->plans[0].shape),
+                   t->entries + (size_t)image->index * t->entry_floats);
+}
+
+/* What stage k computes: the trunk's y, kept for backward, or only of use for a moment. */
+static float *values_after(const trunk_image *image, int k)
+{
+    const dlb_trunk *t = image->pass->trunk;
+    const trunk_stage *stage = &t->stages[k];
+    if (k == t->count - 1)
+        return t->last->y + (size_t)image->index * stage->outputs;
+    if (stage->kept)
+        return stage->values + (size_t)image->index * (stage->outputs + DLK_SLACK);
+    return image->scratch + t->stages[k + 1].scratch_values;
+}
+
+static uint8_t *winner_of(const trunk_image *image, const trunk_stage *stage)
+{
+    return stage->winner ? stage->winner + (size_t)image->index * stage->outputs : NULL;
+}
+
+/* Draw what a dropout layer keeps of an image; NULL: all of it. */
+static const uint8_t *draw_keep(const trunk_image *image, int layer, size_t count, size_t at)
+{
+    const dlb_node_context *context = image->pass->context;
+    if (layer < 0 || context->evaluating)
+        return NULL;
+    uint8_t *keep = (uint8_t *)(image->scratch + at);
+    dlk_dropout s = dlb_layer_dropout(&image->pass->trunk->model->layers[layer], context->step->n);
+    dlk_rng_key key = dlb_dropout_key(layer, context->step);
+    context->kernels->dropout_keep(&s, &key, (size_t)image->index * count, count, keep);
+    return keep;
+}
+
+static float scale_of_layer(const dlb_trunk *t, int layer)
+{
+    return layer < 0 ? 1.0F : 1.0F / (1.0F - (float)t->model->layers[layer].rate);
+}
+
+static float scale_of(const trunk_pass *pass, const dlb_stage *plan)
+{
+    if (pass->context->evaluating)
+        return 1.0F;
+    return scale_of_layer(pass->trunk, plan->dropout) *
+           scale_of_layer(pass->trunk, plan->dropout2d);
+}
+
+/* `winner` is NULL in evaluation, and when values are computed a second time. */
+static const float *forward_stage(const trunk_image *image, int k, const float *x, uint8_t *winner)
+{
+    const dlb_trunk *t = image->pass->trunk;
+    const trunk_stage *stage = &t->stages[k];
+    const dlb_stage *plan = stage->plan;
+    float *y = values_after(image, k);
+    dlk_stage_pass pass = {
+        .prepared = stage->prepared,
+        .x = x,
+        .y = y,
+        .winner = winner,
+        .keep = draw_keep(image, plan->dropout, stage->outputs, t->scratch_keep),
+        .keep_planes =
+            draw_keep(image, plan->dropout2d, (size_t)plan->shape.conv.oc, t->scratch_keep_planes),
+        .scale = scale_of(image->pass, plan),
+        .scratch = image->scratch,
+    };
+    plan->forward->run(&plan->shape, &pass);
+    return y;
+}
+
+/* ---- What comes next ---- */
+
+/* One of `count` pieces of some floats, in whole lines. Many would be in the images' way. */
+static void fetch_piece(const float *memory, size_t floats, int piece, int count)
+{
+    enum { FEW = 16 * 1024 };
+    size_t each = dlb_whole_lines(floats / (size_t)count + 1), first = (size_t)piece * each;
+    if (floats <= FEW && first < floats)
+        dlk_fetch(memory + first, first + each < floats ? each : floats - first);
+}
+
+/*
+ * The weights that every thread will read after the images were written by one: each fetches them
+ * meanwhile, a piece with every image of its share.
+ */
+static void fetch_ahead(const trunk_pass *pass, int image, int thread)
+{
+    const dlb_trunk *t = pass->trunk;
+    int n = pass->context->step->n, threads = pass->team->size;
+    int first = dlb_group_start(n, threads, thread), end = dlb_group_start(n, threads, thread + 1);
+    if (threads == 1 || image < first || image >= end)
+        return;
+    for (int k = 0; k < t->count; k++)
+        fetch_piece(t->stages[k].back, t->stages[k].back_floats, image - first, end - first);
+    if (t->next)
+        fetch_piece(t->next->weights, (size_t)t->next->block->weights, image - first, end - first);
+}
+
+static void forward_image(void *arg, int task, int thread)
+{
+    const trunk_pass *pass = arg;
+    trunk_image image = take_image(pass, task, thread);
+    fetch_ahead(pass, task, thread);
+    fetch_entry(&image);
+    const float *x = entry(&image);
+    for (int k = 0; k < pass->trunk->count; k++) {
+        uint8_t *winner = winner_of(&image, &pass->trunk->stages[k]);
+        x = forward_stage(&image, k, x, pass->context->evaluating ? NULL : winner);
+    }
+}
+
+/* The inputs of all stages, as forward had them. */
+static void recall(const trunk_image *image, const float *inputs[])
+{
+    const dlb_trunk *t = image->pass->trunk;
+    inputs[0] = entry(image);
+    for (int k = 0; k + 1 < t->count; k++)
+        inputs[k + 1] =
+            t->stages[k].kept ? values_after(image, k) : forward_stage(image, k, inputs[k], NULL);
+}
+
+static float *gradients_of(const trunk_stage *stage, int group)
+{
+    return stage->partial + (size_t)group * stage->gradient_floats;
+}
+
+/* Stage k's part of the way back; returns the gradient of its input, NULL if it is not wanted. */
+static float *return_stage(const trunk_image *image, int k, const float *const inputs[],
+                           const float *dy, int group)
+{
+    const dlb_trunk *t = image->pass->trunk;
+    const trunk_stage *stage = &t->stages[k];
+    const dlb_stage *plan = stage->plan;
+    float *dx = plan->data ? image->scratch + t->scratch_gradients[k % 2] : NULL;
+    dlk_stage_return back = {
+        .prepared = stage->back,
+        .x = inputs[k],
+        .y = k + 1 < t->count ? inputs[k + 1] : values_after(image, k),
+        .dy = dy,
+        .winner = winner_of(image, stage),
+        .scale = scale_of(image->pass, plan),
+        .dx = dx,
+        .gradient = gradients_of(stage, group),
+        .scratch = image->scratch,
+    };
+    plan->backward->run(&plan->shape, &back);
+    return dx;
+}
+
+static void backward_image(const trunk_image *image, int group)
+{
+    const dlb_trunk *t = image->pass->trunk;
+    const float *inputs[DLB_TRUNK_STAGES];
+    recall(image, inputs);
+    const float *dy = image_of(t->last->dy, image, t->stages[t->count - 1].outputs);
+    for (int k = t->count - 1; k >= 0; k--)
+        dy = return_stage(image, k, inputs, dy, group);
+    size_t floats = dlk_stage_inputs(&t->plans[0].shape);
+    if (t->first->dx)
+        memcpy(t->first->dx + (size_t)image->index * floats, dy, floats * sizeof *dy);
+}
+
+/* ---- Groups of images ---- */
+
+/*
+ * Neighbouring groups are added up in pairs, those sums again, until two are left or one: they
+ * start every `apart` groups.
+ */
+static int groups_apart(int groups)
+{
+    int apart = 1;
+    while (2 * apart < groups)
+        apart *= 2;
+    return apart;
+}
+
+static void add_right_to_left(const dlb_trunk *t, int left, int right)
+{
+    for (int k = 0; k < t->count; k++) {
+        const trunk_stage *stage = &t->stages[k];
+        float *sum = gradients_of(stage, left);
+        const float *more = gradients_of(stage, right);
+        for (size_t i = 0; i < stage->gradient_floats; i++)
+            sum[i] += more[i];
+    }
+}
+
+/* Whoever is second to end one of a pair adds the pair up: what it has just computed is in cache.
+ */
+static void add_pairs(const trunk_pass *pass, int group)
+{
+    const dlb_trunk *t = pass->trunk;
+    int apart = groups_apart(pass->groups);
+    for (int step = 1; step < apart; step *= 2) {
+        int left = group / (2 * step) * (2 * step), right = left + step;
+        if (right >= pass->groups)
+            continue;
+        if (atomic_fetch_xor_explicit(&t->ended[right], 1, memory_order_acq_rel) == 0)
+            return;
+        add_right_to_left(t, left, right);
+    }
+}
+
+static void backward_group(void *arg, int group, int thread)
+{
+    const trunk_pass *pass = arg;
+    int n = pass->context->step->n;
+    int first = dlb_group_start(n, pass->groups, group);
+    int end = dlb_group_start(n, pass->groups, group + 1);
+    for (int k = 0; k < pass->trunk->count; k++) {
+        const trunk_stage *stage = &pass->trunk->stages[k];
+        float *partial = gradients_of(stage, group);
+        dlk_own(partial, stage->gradient_floats); /* others have added them up */
+        memset(partial, 0, stage->gradient_floats * sizeof *partial);
+    }
+    for (int i = first; i < end; i++) {
+        trunk_image image = take_image(pass, i, thread);
+        backward_image(&image, group);
+    }
+    add_pairs(pass, group);
+}
+
+/* ---- The whole batch ---- */
+
+/* Weights in the kernels' layouts: those for dx, too, so that they are there when images return. */
+static void prepare_stage(const trunk_stage *stage, bool evaluating, dlk_team *team)
+{
+    const dlb_stage *plan = stage->plan;
+    plan->forward->prepare(team, &plan->shape, stage->node->weights, stage->node->bias,
+                           stage->prepared);
+    if (plan->data && !evaluating)
+        plan->backward->prepare(team, &plan->shape, stage->node->weights, stage->back);
+}
+
+void dlb_trunk_run_forward(void *self, void *context, dlk_team *team)
+{
+    const dlb_trunk *t = self;
+    trunk_pass pass = {.trunk = t, .context = context, .team = team};
+    for (int k = 0; k < t->count; k++)
+        prepare_stage(&t->stages[k], pass.context->evaluating, team);
+    dlk_parallel(team, pass.context->step->n, forward_image, &pass);
+}
+
+static void finish_stage(const trunk_stage *stage, const dlb_step *step, int groups, dlk_team *team)
+{
+    const dlb_block *block = stage->node->block;
+    float *dweights = step->gradients + block->offset, *dbias = dweights + block->weights;
+    if (step->n == 0) { /* a batch without images has a gradient all the same: zero */
+        memset(dweights, 0, (size_t)(block->weights + block->biases) * sizeof *dweights);
+        return;
+    }
+    int apart = groups_apart(groups);
+    dlk_gradients gradients = {(groups + apart - 1) / apart, (size_t)apart * stage->gradient_floats,
+                               stage->partial};
+    stage->plan->backward->finish(team, &stage->plan->shape, &gradients, dweights, dbias);
+}
+
+void dlb_trunk_run_backward(void *self, void *context, dlk_team *team)
+{
+    const dlb_trunk *t = self;
+    trunk_pass pass = {.trunk = t, .context = context, .team = team};
+    const dlb_step *step = pass.context->step;
+    pass.groups = dlb_trunk_groups(t, step->n);
+    dlk_parallel(team, pass.groups, backward_group, &pass);
+    for (int k = 0; k < t->count; k++)
+        finish_stage(&t->stages[k], step, pass.groups, team);
+}

@@ -1,0 +1,50 @@
+/* A trunk from within: what trunk.c plans and trunk_run.c runs. */
+#ifndef DLB_GRAPH_TRUNK_STATE_H
+#define DLB_GRAPH_TRUNK_STATE_H
+
+#include <stdatomic.h>
+
+#include "graph/trunk.h"
+
+typedef struct trunk_stage {
+    const dlb_stage *plan;
+    const dlb_node *node;   /* of the convolution: parameters */
+    size_t outputs;         /* floats of an image */
+    bool kept;              /* the values it computes are kept for backward */
+    size_t gradient_floats; /* of a group, in whole cache lines */
+    float *prepared, *back; /* weights for forward and for dx */
+    size_t back_floats;
+    float *values;         /* [batch][outputs + slack], if kept */
+    uint8_t *winner;       /* [batch][outputs], if pooled */
+    float *partial;        /* gradients: [groups] */
+    size_t scratch_values; /* where in a thread's scratch its input is, as floats */
+    int prepared_buffer, back_buffer, values_buffer, winner_buffer, partial_buffer;
+} trunk_stage;
+
+struct dlb_trunk {
+    const dlb_model *model;
+    int batch;
+    int count;
+    dlb_stage *plans;
+    trunk_stage *stages;
+    const dlb_node *first, *last; /* nodes at its ends */
+    const dlb_node *next;         /* the next one that has parameters; NULL: none */
+    int inside;                   /* an operand: all that only the trunk itself touches */
+    size_t entry_floats;          /* of an image that enters as pixels, with slack */
+    float *entries;               /* [batch][entry_floats]: as floats */
+    int entries_buffer;
+    _Atomic int *ended; /* [groups of a whole batch]: which of the two sums of a pair are there */
+    /* Where things are in a thread's scratch, as floats. */
+    size_t scratch_gradients[2], scratch_keep, scratch_keep_planes, scratch_floats;
+};
+
+/* The groups that backward takes n images in. */
+static inline int dlb_trunk_groups(const dlb_trunk *t, int n)
+{
+    return dlb_stages_groups(t->plans, t->count, n);
+}
+
+/* The whole trunk forward and backward, as operations of a program. */
+dlb_op_fn dlb_trunk_run_forward, dlb_trunk_run_backward;
+
+#endif

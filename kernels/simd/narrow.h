@@ -1,0 +1,27 @@
+/*
+ * Dense layers with few outputs, such as the last one of a network. Their products are too small
+ * for blocks, and to look for zeros takes longer than to multiply by them.
+ */
+#ifndef DLK_SIMD_NARROW_H
+#define DLK_SIMD_NARROW_H
+
+#include <stdbool.h>
+
+#include "dlk/dense.h"
+#include "simd/vec.h"
+
+enum { NARROW = 16 };
+
+static inline bool is_narrow(const dlk_dense *s)
+{
+    return s->out <= NARROW;
+}
+
+void DLK_SIMD(narrow_forward)(dlk_team *team, const dlk_dense *s, const float *x,
+                              const float *weights, const float *bias, float *y);
+void DLK_SIMD(narrow_data)(dlk_team *team, const dlk_dense *s, const float *dy,
+                           const float *weights, float *dx);
+void DLK_SIMD(narrow_weights)(dlk_team *team, const dlk_dense *s, const float *x, const float *dy,
+                              float *dweights);
+
+#endif
