@@ -62,8 +62,8 @@ enum { DLK_DENSE_TILE = 128, DLK_DENSE_SLICE = 512 };
 
 /*
  * Floats that simd/ needs for a packed block of a matrix, for a tile of the product with it, and
- * for what it knows of the other matrix: of at least LEAST_TILE rows by 64 elements, or of fewer
- * where there are fewer.
+ * for what it knows of a tile of the other matrix by 64 elements. Rows are cut into no more tiles
+ * than they would be if each had LEAST_TILE.
  */
 enum {
     DLK_DENSE_BLOCK = 64 * 128,
@@ -71,9 +71,6 @@ enum {
     DLK_DENSE_LEAST_TILE = 32,
     DLK_DENSE_FACTORS = 320
 };
-
-/* Up to so many multiply-adds simd/ does sooner on the leader alone than with other cores. */
-enum { DLK_DENSE_ALONE = 256 * 1024 };
 
 /*
  * Into how many slices the inputs are cut in forward. The slices' sums take

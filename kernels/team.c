@@ -43,9 +43,8 @@ static void share_out(dlk_team *team, int tasks)
 {
     for (int i = 0; i < team->size; i++) {
         dlk_share *share = &team->shares[i];
-        int first = (int)((long long)tasks * i / team->size);
-        share->end = (int)((long long)tasks * (i + 1) / team->size);
-        atomic_store_explicit(&share->next, first, memory_order_relaxed);
+        share->end = dlk_share_start(team, tasks, i + 1);
+        atomic_store_explicit(&share->next, dlk_share_start(team, tasks, i), memory_order_relaxed);
     }
 }
 

@@ -12,7 +12,7 @@ int dlb_bench_data_count(dlb_bench_images *images, const char *name, const dlb_m
         *images = (dlb_bench_images){INT_MAX, INT_MAX};
         return 0;
     }
-    int status = dlb_load_fitting(&data, model, name, 0, 0, err);
+    int status = dlb_fit_load(&data, model, name, 0, 0, err);
     if (status < 0)
         return status;
     *images = (dlb_bench_images){data.train.count, data.test.count};

@@ -62,7 +62,7 @@ static int choose_kernels(bench *b, dlb_error *err)
 static int load_data(bench *b, dlb_error *err)
 {
     const dlb_workload *w = &b->workload;
-    int status = dlb_load_fitting(&b->data, &b->model, w->data, 0, 0, err);
+    int status = dlb_fit_load(&b->data, &b->model, w->data, 0, 0, err);
     if (status == 0 && b->data.train.count < w->batch)
         return dlb_fail(err, DLB_BAD_INPUT, "--batch %lld: %s has only %d images", w->batch,
                         w->data, b->data.train.count);

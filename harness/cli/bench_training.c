@@ -1,5 +1,6 @@
 #include "cli/bench_training.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <unistd.h>
@@ -70,6 +71,7 @@ typedef struct command {
 
 static void add(command *c, const char *flag, const char *value)
 {
+    assert(c->flags < FLAGS);
     const char **words = c->words + 2 + 2 * c->flags++;
     words[0] = flag;
     words[1] = value;

@@ -154,7 +154,8 @@ void dlb_trunk_bind(dlb_trunk *t, const dlb_buffers *buffers, const dlb_node *no
 
 /* ---- Operations ---- */
 
-/* Backward reads x, y, dy and the parameters of every stage. */
+/* Forward reads the parameters of every stage, backward writes their gradients, and both some more.
+ */
 _Static_assert(DLB_TRUNK_STAGES + 3 <= DLB_OP_OPERANDS, "room for the operands of a trunk");
 
 /* Both names and what is done are cut to fit. */
@@ -192,10 +193,8 @@ void dlb_trunk_add_backward(dlb_trunk *t, dlb_program *program)
     dlb_op_reads(&op, t->first->x_buffer);
     dlb_op_reads(&op, t->last->y_buffer);
     dlb_op_reads(&op, t->last->dy_buffer);
-    for (int k = 0; k < t->count; k++) {
-        dlb_op_reads(&op, t->stages[k].node->block->parameter_buffer);
+    for (int k = 0; k < t->count; k++)
         dlb_op_writes(&op, t->stages[k].node->block->gradient_buffer);
-    }
     dlb_op_writes(&op, t->first->dx_buffer);
     dlb_op_writes(&op, t->inside);
     dlb_program_add(program, &op);

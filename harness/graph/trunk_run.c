@@ -131,11 +131,12 @@ static void fetch_piece(const float *memory, size_t floats, int piece, int count
 static void fetch_ahead(const trunk_pass *pass, int image, int thread)
 {
     const dlb_trunk *t = pass->trunk;
-    int n = pass->context->step->n, threads = pass->team->size;
-    int first = dlb_group_start(n, threads, thread), end = dlb_group_start(n, threads, thread + 1);
-    if (threads == 1 || image < first || image >= end)
+    int n = pass->context->step->n;
+    int first = dlk_share_start(pass->team, n, thread);
+    int end = dlk_share_start(pass->team, n, thread + 1);
+    if (pass->team->size == 1 || image < first || image >= end)
         return;
-    for (int k = 0; k < t->count; k++)
+    for (int k = 0; k < t->count && !pass->context->evaluating; k++)
         fetch_piece(t->stages[k].back, t->stages[k].back_floats, image - first, end - first);
     if (t->next)
         fetch_piece(t->next->weights, (size_t)t->next->block->weights, image - first, end - first);
@@ -230,8 +231,7 @@ static void add_right_to_left(const dlb_trunk *t, int left, int right)
     }
 }
 
-/* Whoever is second to end one of a pair adds the pair up: what it has just computed is in cache.
- */
+/* Whoever ends the second of a pair adds the pair up: what it has just computed is in cache. */
 static void add_pairs(const trunk_pass *pass, int group)
 {
     const dlb_trunk *t = pass->trunk;

@@ -33,7 +33,7 @@ struct dlb_trunk {
     size_t entry_floats;          /* of an image that enters as pixels, with slack */
     float *entries;               /* [batch][entry_floats]: as floats */
     int entries_buffer;
-    _Atomic int *ended; /* [groups of a whole batch]: which of the two sums of a pair are there */
+    _Atomic int *ended; /* [right one of a pair of groups]: 1 while one sum of the pair is there */
     /* Where things are in a thread's scratch, as floats. */
     size_t scratch_gradients[2], scratch_keep, scratch_keep_planes, scratch_floats;
 };

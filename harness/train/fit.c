@@ -13,8 +13,8 @@ static int check_fit(const dlb_data *data, const dlb_model *model, dlb_error *er
     return 0;
 }
 
-int dlb_load_fitting(dlb_data *data, const dlb_model *model, const char *name, int train_images,
-                     int test_images, dlb_error *err)
+int dlb_fit_load(dlb_data *data, const dlb_model *model, const char *name, int train_images,
+                 int test_images, dlb_error *err)
 {
     dlb_shape in = model->input;
     dlb_data_source source = {.name = name,

@@ -68,8 +68,8 @@ static int select_kernels(dlb_session *s, dlb_error *err)
 static int load_data(dlb_session *s, dlb_error *err)
 {
     const dlb_workload *w = &s->workload;
-    int status = dlb_load_fitting(&s->data, &s->model, w->data, (int)w->train_images,
-                                  (int)w->test_images, err);
+    int status =
+        dlb_fit_load(&s->data, &s->model, w->data, (int)w->train_images, (int)w->test_images, err);
     if (status == 0)
         status = dlb_workload_check_images(&s->workload, s->data.train.count, err);
     return status;

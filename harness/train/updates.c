@@ -72,36 +72,35 @@ static void add_time(dlb_updates *u, double *sum, double seconds)
 typedef struct piece_job {
     dlb_updates *updates;
     int bucket;
+    size_t piece; /* floats */
     bool sum, update;
 } piece_job;
 
 /* Whole cells, so that no cell is measured by two threads. */
 static size_t whole_cells(size_t floats)
 {
-    size_t cells = floats / DLB_EXCHANGE_GRAIN;
-    return (cells ? cells : 1) * DLB_EXCHANGE_GRAIN;
+    return (floats + DLB_EXCHANGE_GRAIN - 1) / DLB_EXCHANGE_GRAIN * DLB_EXCHANGE_GRAIN;
 }
 
-/* As large as was asked for, but small enough that a few threads have as much to do each. */
-static size_t piece_floats(const dlb_updates *u, const dlb_range *slice)
-{
-    enum { FEW = 4 };
-    size_t share = (slice->end - slice->first + FEW - 1) / FEW;
-    return whole_cells(share < u->options.piece ? share : u->options.piece);
-}
-
-static int pieces_of(const dlb_updates *u, int index)
+/* As large as was asked for, but no larger than a thread's share. */
+static piece_job make_job(dlb_updates *u, int index, int threads)
 {
     const dlb_range *slice = &u->buckets[index].slice;
-    size_t floats = piece_floats(u, slice);
-    return (int)((slice->end - slice->first + floats - 1) / floats);
+    size_t share = (slice->end - slice->first + (size_t)threads - 1) / (size_t)threads;
+    size_t piece = share < u->options.piece ? share : u->options.piece;
+    return (piece_job){.updates = u, .bucket = index, .piece = whole_cells(piece ? piece : 1)};
 }
 
-static dlb_range piece_at(const dlb_updates *u, int index, int piece)
+static int pieces_of(const piece_job *job)
 {
-    const dlb_range *slice = &u->buckets[index].slice;
-    size_t floats = piece_floats(u, slice), first = slice->first + (size_t)piece * floats;
-    size_t end = first + floats;
+    const dlb_range *slice = &job->updates->buckets[job->bucket].slice;
+    return (int)((slice->end - slice->first + job->piece - 1) / job->piece);
+}
+
+static dlb_range piece_at(const piece_job *job, int index)
+{
+    const dlb_range *slice = &job->updates->buckets[job->bucket].slice;
+    size_t first = slice->first + (size_t)index * job->piece, end = first + job->piece;
     return (dlb_range){first, end < slice->end ? end : slice->end};
 }
 
@@ -142,7 +141,7 @@ static void run_piece(void *arg, int task, int thread)
     (void)thread;
     const piece_job *job = arg;
     dlb_updates *u = job->updates;
-    dlb_range piece = piece_at(u, job->bucket, task);
+    dlb_range piece = piece_at(job, task);
     if (job->sum)
         sum_piece(u, job->bucket, piece);
     if (!job->update)
@@ -152,17 +151,18 @@ static void run_piece(void *arg, int task, int thread)
     atomic_fetch_add_explicit(&u->update_ns, dlb_clock_ns() - start, memory_order_relaxed);
 }
 
-/* A slice that fits the first-level cache is not worth another core's help. */
-static void run_pieces(dlk_team *team, piece_job *job)
+/* Sum a slice, update it, or both. One so small is not worth another core's help. */
+static void run_slice(dlb_updates *u, int index, bool sum, bool update, dlk_team *team)
 {
     enum { LEADERS_OWN = 8 * 1024 };
-    dlb_updates *u = job->updates;
-    const dlb_range *slice = &u->buckets[job->bucket].slice;
-    int pieces = pieces_of(u, job->bucket);
+    const dlb_range *slice = &u->buckets[index].slice;
+    piece_job job = make_job(u, index, team->size);
+    job.sum = sum;
+    job.update = update;
     if (slice->end - slice->first > LEADERS_OWN)
-        dlk_parallel(team, pieces, run_piece, job);
+        dlk_parallel(team, pieces_of(&job), run_piece, &job);
     else
-        dlk_alone(team, pieces, run_piece, job);
+        dlk_alone(team, pieces_of(&job), run_piece, &job);
 }
 
 /* ---- Buckets, stage by stage ---- */
@@ -265,8 +265,7 @@ static bool try_update(dlb_updates *u, int index, dlk_team *team)
 {
     if (!claim(u, index))
         return false;
-    piece_job job = {u, index, true, true};
-    run_pieces(team, &job);
+    run_slice(u, index, true, true, team);
     share(u, index);
     return true;
 }
@@ -298,14 +297,12 @@ static void finish_with_norms(dlb_updates *u, const dlb_group *plan, dlk_team *t
             wait_a_little(u, team, since);
             continue;
         }
-        piece_job job = {u, i++, true, false};
-        run_pieces(team, &job);
+        run_slice(u, i++, true, false, team);
         since = dlb_clock_ns();
     }
     dlb_norms_agree(u->norms, u->options.comm, u->options.optimizer);
     for (int i = plan->first_bucket; i < plan->end_bucket; i++) {
-        piece_job job = {u, i, false, true};
-        run_pieces(team, &job);
+        run_slice(u, i, false, true, team);
         share(u, i);
     }
     finish_buckets(u, plan, team);
@@ -348,8 +345,9 @@ static void run_join(void *self, void *context, dlk_team *team)
 
 static void update_between(dlb_updates *u, int index)
 {
-    piece_job job = {u, index, true, true};
-    for (int piece = 0; piece < pieces_of(u, index); piece++)
+    piece_job job = make_job(u, index, 1);
+    job.sum = job.update = true;
+    for (int piece = 0; piece < pieces_of(&job); piece++)
         run_piece(&job, piece, 0);
     share(u, index);
 }

@@ -30,7 +30,7 @@ typedef struct dlb_updates_options {
     int workers;              /* of this rank */
     dlb_optimizer *optimizer; /* with a state of dlb_updates_slices floats */
     bool norms;               /* which it needs */
-    size_t piece;             /* floats that are summed and updated at a time */
+    size_t piece;             /* floats that are summed and updated at a time, at most */
     int threads;              /* of the pool */
 } dlb_updates_options;
 

@@ -18,7 +18,7 @@
 #include "simd/product.h"
 #include "simd/simd.h"
 
-/* A task has TASK_WORK multiply-adds if it can, and LEAST_TILE to TILE rows of S. */
+/* A task has TASK_WORK multiply-adds if it can, and about LEAST_TILE to TILE rows of S. */
 enum {
     TILE = DLK_DENSE_TILE,
     LEAST_TILE = DLK_DENSE_LEAST_TILE,
@@ -332,10 +332,10 @@ static void product_weights(dlk_team *team, const dlk_dense *s, const float *x, 
     transpose_matrix(s->n, s->out, dy, (size_t)s->out, turned, (size_t)s->n);
     find_all(&job, turned, s->out, s->n);
     int tasks = blocks * pieces(s->out, job.tile);
-    if ((long long)s->n * s->in * s->out > DLK_DENSE_ALONE)
-        dlk_parallel(team, tasks, weights_task, &job);
-    else
+    if (is_small(s))
         dlk_alone(team, tasks, weights_task, &job);
+    else
+        dlk_parallel(team, tasks, weights_task, &job);
 }
 
 void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const float *x,

@@ -19,6 +19,7 @@
 #include "loops.h"
 #include "simd/matrix.h"
 #include "simd/simd.h"
+#include "simd/squares.h"
 #include "simd/tail.h"
 
 enum { PHASES = 4, MOST_CHANNELS = ACCUMULATORS / PHASES };

@@ -300,14 +300,30 @@ typedef struct layouts {
     float *dweights;
 } layouts;
 
-/* Rows of the kernel are tasks, but so few floats are better left where they are. */
-static void each_row(dlk_team *team, size_t floats, dlk_task_fn *fn, layouts *l)
+/* A task: a row of the kernel, for some output channels. */
+typedef struct part {
+    int channels;
+    size_t first, ky;
+} part;
+
+enum { TASK_CHANNELS = 2 * V };
+
+static part part_of(const dlk_stage *s, int task)
+{
+    int parts = dlk_pieces((size_t)s->conv.oc, TASK_CHANNELS);
+    dlk_range channels = dlk_piece((size_t)s->conv.oc, TASK_CHANNELS, task % parts);
+    return (part){(int)(channels.end - channels.first), channels.first, (size_t)(task / parts)};
+}
+
+/* So few floats are better left where they are. */
+static void each_part(dlk_team *team, size_t floats, dlk_task_fn *fn, layouts *l)
 {
     enum { LEADERS_OWN = 8 * 1024 };
+    int tasks = l->s->conv.kh * dlk_pieces((size_t)l->s->conv.oc, TASK_CHANNELS);
     if (floats > LEADERS_OWN)
-        dlk_parallel(team, l->s->conv.kh, fn, l);
+        dlk_parallel(team, tasks, fn, l);
     else
-        dlk_alone(team, l->s->conv.kh, fn, l);
+        dlk_alone(team, tasks, fn, l);
 }
 
 static size_t row_length(const dlk_stage *s)
@@ -316,22 +332,23 @@ static size_t row_length(const dlk_stage *s)
 }
 
 /* Rows are padded with zeros. */
-static void prepare_row(void *arg, int ky, int thread)
+static void prepare_part(void *arg, int task, int thread)
 {
     (void)thread;
     const layouts *l = arg;
+    part p = part_of(l->s, task);
     size_t oc = (size_t)l->s->conv.oc, row = row_length(l->s), padded = row_floats(l->s);
-    float *to = l->prepared + (size_t)ky * padded;
-    transpose_matrix((int)row, (int)oc, l->weights + (size_t)ky * row * oc, oc, to,
+    float *to = l->prepared + p.first * channel_floats(l->s) + p.ky * padded;
+    transpose_matrix((int)row, p.channels, l->weights + p.ky * row * oc + p.first, oc, to,
                      channel_floats(l->s));
-    for (size_t channel = 0; channel < oc; channel++)
-        memset(to + channel * channel_floats(l->s) + row, 0, (padded - row) * sizeof *to);
+    for (int i = 0; i < p.channels; i++, to += channel_floats(l->s))
+        memset(to + row, 0, (padded - row) * sizeof *to);
 }
 
 static void prepare(dlk_team *team, const dlk_stage *s, const float *weights, float *prepared)
 {
     layouts l = {.s = s, .weights = weights, .prepared = prepared};
-    each_row(team, weights_floats(s), prepare_row, &l);
+    each_part(team, weights_floats(s), prepare_part, &l);
 }
 
 /* Add some floats of all groups up, in the first group's place. */
@@ -341,16 +358,17 @@ static void add_groups(const dlk_gradients *groups, size_t at, size_t count)
         dlk_add(count, groups->first + (size_t)i * groups->stride + at, groups->first + at);
 }
 
-static void finish_row(void *arg, int ky, int thread)
+static void finish_part(void *arg, int task, int thread)
 {
     (void)thread;
     const layouts *l = arg;
-    size_t oc = (size_t)l->s->conv.oc, row = row_length(l->s);
-    size_t first = (size_t)ky * row_floats(l->s);
-    for (size_t channel = 0; channel < oc; channel++)
-        add_groups(l->groups, first + channel * channel_floats(l->s), row);
-    transpose_matrix((int)oc, (int)row, l->groups->first + first, channel_floats(l->s),
-                     l->dweights + (size_t)ky * row * oc, oc);
+    part p = part_of(l->s, task);
+    size_t oc = (size_t)l->s->conv.oc, row = row_length(l->s), channel = channel_floats(l->s);
+    size_t first = p.first * channel + p.ky * row_floats(l->s);
+    for (int i = 0; i < p.channels; i++)
+        add_groups(l->groups, first + (size_t)i * channel, row);
+    transpose_matrix(p.channels, (int)row, l->groups->first + first, channel,
+                     l->dweights + p.ky * row * oc + p.first, oc);
 }
 
 static void finish(dlk_team *team, const dlk_stage *s, const dlk_gradients *groups, float *dweights,
@@ -358,7 +376,7 @@ static void finish(dlk_team *team, const dlk_stage *s, const dlk_gradients *grou
 {
     layouts l = {.s = s, .groups = groups, .dweights = dweights};
     size_t weights = weights_floats(s), oc = (size_t)s->conv.oc;
-    each_row(team, (size_t)groups->count * weights, finish_row, &l);
+    each_part(team, (size_t)groups->count * weights, finish_part, &l);
     add_groups(groups, weights, oc);
     memcpy(dbias, groups->first + weights, oc * sizeof *dbias);
 }

@@ -7,7 +7,7 @@
 #include "dlk/team.h"
 
 typedef struct dlk_dense {
-    int n, in, out;
+    int n, in, out; /* none of them 0 */
 } dlk_dense;
 
 typedef void dlk_dense_forward_fn(dlk_team *team, const dlk_dense *s, const float *x,

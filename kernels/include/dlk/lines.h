@@ -3,7 +3,8 @@
  *
  * A line that another core has written is brought from there; one that it has read cannot be
  * written before it has given it up. A loop that goes from line to line waits for each; asked for
- * together, they come several times as fast.
+ * together, they come several times as fast. Of more than a second-level cache holds, only the
+ * beginning is asked for.
  */
 #ifndef DLK_LINES_H
 #define DLK_LINES_H

@@ -101,7 +101,7 @@ typedef struct dlk_stage_return {
     float *scratch;        /* scratch_floats, aligned to a cache line */
 } dlk_stage_return;
 
-/* Gradients of groups of images. They may be overwritten by what becomes of them. */
+/* Gradients of groups of images, which `finish` may overwrite. */
 typedef struct dlk_gradients {
     int count;
     size_t stride; /* floats from one to the next */

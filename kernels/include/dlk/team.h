@@ -68,6 +68,13 @@ void dlk_parallel(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg);
  */
 void dlk_alone(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg);
 
+/* The first of the tasks that are a thread's share; that of the thread behind the last: their
+ * number. */
+static inline int dlk_share_start(const dlk_team *team, int tasks, int thread)
+{
+    return (int)((long long)tasks * thread / team->size);
+}
+
 /*
  * Leader: let the servers return, and wait until they have. Threads may serve again only after
  * this call has returned.

@@ -28,6 +28,7 @@ static const dlk_conv2d CONV = {.n = N,
                                 .pad_h = 1,
                                 .pad_w = 1};
 static const dlk_dense DENSE = {.n = N, .in = 2500, .out = 128};
+static const dlk_dense NARROW = {.n = 131, .in = 700, .out = 10};
 static const dlk_pool POOL = {.n = N, .h = 15, .w = 15, .c = 20, .size = 3, .stride = 2};
 
 static void conv_forward(bench *t, dlk_team *team)
@@ -58,6 +59,13 @@ static void dense_backward_data(bench *t, dlk_team *team)
 static void dense_backward_weights(bench *t, dlk_team *team)
 {
     t->k.dense_backward_weights(team, &DENSE, t->a, t->b, t->out, t->out2);
+}
+
+static void narrow_dense(bench *t, dlk_team *team)
+{
+    t->k.dense_forward(team, &NARROW, t->a, t->b, t->c, t->out);
+    t->k.dense_backward_data(team, &NARROW, t->a, t->b, t->out2);
+    t->k.dense_backward_weights(team, &NARROW, t->a, t->b, t->out3, t->out3 + 7000);
 }
 
 static void pool_both(bench *t, dlk_team *team)
@@ -122,6 +130,7 @@ static const struct {
     {"dense forward", dense_forward},
     {"dense backward data", dense_backward_data},
     {"dense backward weights", dense_backward_weights},
+    {"narrow dense", narrow_dense},
     {"pool", pool_both},
     {"relu", relu_both},
     {"dropout", dropout_both},
@@ -137,6 +146,12 @@ static size_t scratch_needed(void)
     return conv > dense ? conv : dense;
 }
 
+static size_t shared_needed(void)
+{
+    size_t wide = dlk_dense_shared(&DENSE), narrow = dlk_dense_shared(&NARROW);
+    return wide > narrow ? wide : narrow;
+}
+
 /* All results of an operation by a team of `size`, from the same start, into `results`. */
 static void run_with(const bench *inputs, operation_fn *run, int size, float *results)
 {
@@ -146,7 +161,7 @@ static void run_with(const bench *inputs, operation_fn *run, int size, float *re
     t.out3 = results + 2 * (size_t)BUFFER;
     for (size_t i = 0; i < 3 * (size_t)BUFFER; i++)
         results[i] = 0.5F;
-    kit_team *team = kit_team_start(size, scratch_needed(), dlk_dense_shared(&DENSE));
+    kit_team *team = kit_team_start(size, scratch_needed(), shared_needed());
     run(&t, kit_team_of(team));
     kit_team_stop(team);
 }

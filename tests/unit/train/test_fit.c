@@ -8,7 +8,7 @@ static void expect_refusal(const dlb_model *model, const char *why)
 {
     dlb_error err;
     dlb_data data;
-    cr_assert_eq(dlb_load_fitting(&data, model, "mnist", 0, 0, &err), DLB_BAD_INPUT);
+    cr_assert_eq(dlb_fit_load(&data, model, "mnist", 0, 0, &err), DLB_BAD_INPUT);
     cr_expect_not_null(strstr(err.message, why), "%s", err.message);
 }
 
@@ -25,7 +25,7 @@ Test(fit, made_up_images_are_made_for_the_model)
     dlb_error err;
     dlb_data data;
     dlb_model model = {.name = "wide", .input = {8, 6, 3}, .classes = 4};
-    cr_assert_eq(dlb_load_fitting(&data, &model, "synthetic", 20, 10, &err), 0);
+    cr_assert_eq(dlb_fit_load(&data, &model, "synthetic", 20, 10, &err), 0);
     cr_expect(data.train.count == 20 && data.test.count == 10 && data.train.c == 3);
     dlb_data_release(&data);
 }

@@ -34,8 +34,11 @@ static curve loss_curve(const char *model, const char *kernels, const char *intr
 
 Test(session, the_loss_curve_is_bit_identical_for_any_threads_and_teams)
 {
-    const char *const runs[][2] = {
-        {"keras_cnn", "blas"}, {"horovod_cnn", "blas"}, {"horovod_cnn", "ref"}};
+    const char *const runs[][2] = {{"keras_cnn", "simd"},
+                                   {"horovod_cnn", "simd"},
+                                   {"keras_cnn", "blas"},
+                                   {"horovod_cnn", "blas"},
+                                   {"horovod_cnn", "ref"}};
     const char *const settings[][3] = {
         {"2", "1", "1"}, {"2", "2", "0"}, {"3", "1", "2"}, {"3", "2", "3"}, {"4", "4", "1"}};
     for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
