@@ -308,11 +308,11 @@ typedef struct part {
 
 enum { TASK_CHANNELS = 2 * V };
 
-static part part_of(const dlk_stage *s, int task)
+static part part_of(const dlk_stage *s, int index)
 {
     int parts = dlk_pieces((size_t)s->conv.oc, TASK_CHANNELS);
-    dlk_range channels = dlk_piece((size_t)s->conv.oc, TASK_CHANNELS, task % parts);
-    return (part){(int)(channels.end - channels.first), channels.first, (size_t)(task / parts)};
+    dlk_range channels = dlk_piece((size_t)s->conv.oc, TASK_CHANNELS, index % parts);
+    return (part){(int)(channels.end - channels.first), channels.first, (size_t)(index / parts)};
 }
 
 /* So few floats are better left where they are. */
@@ -332,11 +332,11 @@ static size_t row_length(const dlk_stage *s)
 }
 
 /* Rows are padded with zeros. */
-static void prepare_part(void *arg, int task, int thread)
+static void prepare_part(void *arg, int index, int thread)
 {
     (void)thread;
     const layouts *l = arg;
-    part p = part_of(l->s, task);
+    part p = part_of(l->s, index);
     size_t oc = (size_t)l->s->conv.oc, row = row_length(l->s), padded = row_floats(l->s);
     float *to = l->prepared + p.first * channel_floats(l->s) + p.ky * padded;
     transpose_matrix((int)row, p.channels, l->weights + p.ky * row * oc + p.first, oc, to,
@@ -358,11 +358,11 @@ static void add_groups(const dlk_gradients *groups, size_t at, size_t count)
         dlk_add(count, groups->first + (size_t)i * groups->stride + at, groups->first + at);
 }
 
-static void finish_part(void *arg, int task, int thread)
+static void finish_part(void *arg, int index, int thread)
 {
     (void)thread;
     const layouts *l = arg;
-    part p = part_of(l->s, task);
+    part p = part_of(l->s, index);
     size_t oc = (size_t)l->s->conv.oc, row = row_length(l->s), channel = channel_floats(l->s);
     size_t first = p.first * channel + p.ky * row_floats(l->s);
     for (int i = 0; i < p.channels; i++)
