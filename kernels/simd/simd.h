@@ -9,9 +9,10 @@
 #include "simd/vec.h"
 
 /* Forward of stages. */
-extern const dlk_stage_forward DLK_SIMD(winograd); /* winograd.c: 3×3, many channels */
-extern const dlk_stage_forward DLK_SIMD(phases);   /* phases.c: pooled, few channels */
-extern const dlk_stage_forward DLK_SIMD(direct);   /* direct.c: whole vectors of channels */
+extern const dlk_stage_forward DLK_SIMD(winograd);         /* winograd.c: 3×3, many channels */
+extern const dlk_stage_forward DLK_SIMD(winograd_windows); /* 5×5, pooled */
+extern const dlk_stage_forward DLK_SIMD(phases);           /* phases.c: pooled, few channels */
+extern const dlk_stage_forward DLK_SIMD(direct);           /* direct.c: whole vectors of channels */
 
 /* Backward of stages. */
 extern const dlk_stage_backward DLK_SIMD(sparse);          /* sparse.c: after a pool */

@@ -46,6 +46,23 @@ DLK_INLINE vec even_floats(vec a, vec b)
     return __builtin_shufflevector(a, b, DLK_FLOATS_EVEN);
 }
 
+/* Elements index[0], index[1] … of a and then b. */
+DLK_INLINE vec pick_floats(vec a, vec b, ivec index)
+{
+#if DLK_WIDTH == 16
+    return (vec)_mm512_permutex2var_ps((__m512)a, (__m512i)index, (__m512)b);
+#elif DLK_WIDTH == 8
+    vec of_a = (vec)_mm256_permutevar8x32_ps((__m256)a, (__m256i)index);
+    vec of_b = (vec)_mm256_permutevar8x32_ps((__m256)b, (__m256i)index);
+    return choose(index >= V, of_b, of_a);
+#else
+    vec picked;
+    for (int i = 0; i < V; i++)
+        picked[i] = index[i] < V ? a[index[i]] : b[index[i] - V];
+    return picked;
+#endif
+}
+
 /* Transpose the 4×4 square in each lane of four vectors. */
 DLK_INLINE void transpose_in_lanes(vec row[4])
 {

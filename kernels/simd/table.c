@@ -4,8 +4,9 @@
 
 void DLK_SIMD(fill)(dlk_kernels *kernels)
 {
-    static const dlk_stage_forward *const forward[] = {&DLK_SIMD(winograd), &DLK_SIMD(phases),
-                                                       &DLK_SIMD(direct), NULL};
+    static const dlk_stage_forward *const forward[] = {&DLK_SIMD(winograd),
+                                                       &DLK_SIMD(winograd_windows),
+                                                       &DLK_SIMD(phases), &DLK_SIMD(direct), NULL};
     static const dlk_stage_backward *const backward[] = {&DLK_SIMD(sparse),
                                                          &DLK_SIMD(direct_backward), NULL};
     kernels->stage_forward = forward;

@@ -19,8 +19,9 @@
 #include "loops.h"
 #include "simd/simd.h"
 #include "simd/tail.h"
+#include "simd/winograd.h"
 
-enum { TILE = 4, PATCH = 6, POINTS = PATCH * PATCH };
+enum { TILE = 4, KERNEL = 3 };
 
 /* A block of registers: tiles of a strip times vectors of output channels. */
 enum { STRIP = 6, MOST_VECTORS = ACCUMULATORS / STRIP };
@@ -28,39 +29,7 @@ enum { STRIP = 6, MOST_VECTORS = ACCUMULATORS / STRIP };
 /* With fewer channels the transforms take longer than what they save. */
 enum { LEAST_CHANNELS = 4 };
 
-/*
- * The points are 0, ±NEAR, ±FAR and infinity. With NEAR = 1 / FAR, errors are a quarter of those at
- * the usual ±1 and ±2, and their squares are 1/2 and 2.
- */
-static const float NEAR = 0.707106781F, FAR = 1.41421356F;
-
-/* ---- Transforms of a line, into values `step` apart ---- */
-
-/* The input's values at the points, up to factors that `weights_at_points` takes back. */
-DLK_INLINE void input_at_points(const vec *x, vec *at, int step)
-{
-    vec even_near = x[4] - 2.0F * x[2], odd_near = x[3] - 2.0F * x[1];
-    vec even_far = x[4] - 0.5F * x[2], odd_far = x[3] - 0.5F * x[1];
-    at[0] = x[4] - 2.5F * x[2] + x[0];
-    at[step] = even_near + NEAR * odd_near;
-    at[2 * step] = even_near - NEAR * odd_near;
-    at[3 * step] = even_far + FAR * odd_far;
-    at[4 * step] = even_far - FAR * odd_far;
-    at[5 * step] = x[5] - 2.5F * x[3] + x[1];
-}
-
-DLK_INLINE void weights_at_points(const vec *w, vec *at, int step)
-{
-    vec even_near = (w[0] + 0.5F * w[2]) * (-FAR / 3), odd_near = w[1] * (-1 / 3.0F);
-    vec even_far = (w[0] + 2.0F * w[2]) * (FAR / 6), odd_far = w[1] * (1 / 3.0F);
-    at[0] = w[0];
-    at[step] = even_near + odd_near;
-    at[2 * step] = even_near - odd_near;
-    at[3 * step] = even_far + odd_far;
-    at[4 * step] = even_far - odd_far;
-    at[5 * step] = w[2];
-}
-
+/* A line of outputs from their values at the points, `step` apart. */
 DLK_INLINE void output_from_points(const vec *at, vec *y, int step)
 {
     vec near_sum = at[1] + at[2], near_difference = at[1] - at[2];
@@ -142,23 +111,6 @@ typedef struct prepare_job {
     float *prepared;
 } prepare_job;
 
-/* One input channel's weights for V output channels, `step` floats from point to point. */
-static void transform_weights(const dlk_conv2d *c, const float *weights, float *to, size_t step)
-{
-    vec w[3], half[PATCH * 3], at[PATCH];
-    size_t tap = (size_t)c->c * (size_t)c->oc;
-    for (size_t j = 0; j < 3; j++) {
-        for (size_t i = 0; i < 3; i++)
-            w[i] = load(weights + (3 * i + j) * tap);
-        weights_at_points(w, half + j, 3);
-    }
-    for (size_t i = 0; i < PATCH; i++) {
-        weights_at_points(half + 3 * i, at, 1);
-        for (size_t j = 0; j < PATCH; j++)
-            store(to + (PATCH * i + j) * step, at[j]);
-    }
-}
-
 /* A task is a vector of output channels. */
 static void prepare_vector(void *arg, int task, int thread)
 {
@@ -169,8 +121,8 @@ static void prepare_vector(void *arg, int task, int thread)
     size_t block = (size_t)block_vectors(job->s, first) * V, channels = (size_t)c->c;
     float *to = job->prepared + POINTS * channels * (size_t)first + (channel - first);
     for (size_t ic = 0; ic < channels; ic++)
-        transform_weights(c, job->weights + ic * (size_t)c->oc + channel, to + ic * block,
-                          channels * block);
+        kernel_at_points(KERNEL, job->weights + ic * (size_t)c->oc + channel,
+                         channels * (size_t)c->oc, to + ic * block, channels * block);
 }
 
 static void prepare(dlk_team *team, const dlk_stage *s, const float *weights, const float *bias,
@@ -224,27 +176,6 @@ static void copy_patch(const dlk_conv2d *c, const float *x, int row, int column,
                    (size_t)(end - first) * channels * sizeof *patch);
 }
 
-/* V channels of a patch; `row` and `column` are floats to the next one. */
-DLK_INLINE void transform_patch(const float *patch, ptrdiff_t row, ptrdiff_t column, float *to,
-                                size_t step)
-{
-    vec x[PATCH], half[POINTS], at[PATCH];
-    DLK_UNROLL
-    for (int j = 0; j < PATCH; j++) {
-        DLK_UNROLL
-        for (int i = 0; i < PATCH; i++)
-            x[i] = load(patch + i * row + j * column);
-        input_at_points(x, half + j, PATCH);
-    }
-    DLK_UNROLL
-    for (size_t i = 0; i < PATCH; i++) {
-        input_at_points(half + PATCH * i, at, 1);
-        DLK_UNROLL
-        for (size_t j = 0; j < PATCH; j++)
-            store(to + (PATCH * i + j) * step, at[j]);
-    }
-}
-
 static void transform_input(const dlk_stage *s, const float *x, int row, int column, float *patch,
                             float *to)
 {
@@ -256,8 +187,9 @@ static void transform_input(const dlk_stage *s, const float *x, int row, int col
         from = patch;
         width = PATCH * pixel;
     }
-    for (int ic = 0; ic < c->c; ic += V, to += STRIP * V)
-        transform_patch(from + ic, width, pixel, to, input_floats(s));
+    for (int ic = 0; ic < c->c; ic += V, to += STRIP * V, from += V)
+        patch_at_points(from, from + width, 2 * width, pixel, to, PATCH * input_floats(s),
+                        input_floats(s));
 }
 
 static void transform_strip(const dlk_stage *s, const dlk_stage_pass *pass, const strip *tiles)

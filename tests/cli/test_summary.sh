@@ -52,7 +52,7 @@ expect_stderr 'is a folder, not a file'
 
 it 'shows which kernel computes which layers, and why some are not fused'
 expect_exit 0 "$DLBENCH" summary horovod_cnn --plan --kernels simd
-expect_stdout '^conv2d_2 \+ dropout2d_1 \+ maxpool_2 \+ relu_2 +phases +sparse'
+expect_stdout '^conv2d_2 \+ dropout2d_1 \+ maxpool_2 \+ relu_2 +winograd 5x5 +sparse'
 expect_exit 0 "$DLBENCH" summary horovod_cnn --plan --kernels blas
 expect_stdout '^conv2d_1 is not fused: kernels = blas fuse nothing'
 

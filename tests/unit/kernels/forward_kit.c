@@ -101,6 +101,8 @@ void check_forward_not_finite(const dlk_stage_forward *kernel, dlk_conv2d conv)
     size_t weights = (size_t)conv.kh * (size_t)conv.kw * (size_t)conv.c * (size_t)conv.oc;
     for (int bits = 0; bits < 4; bits++) {
         dlk_stage s = {conv, .relu = bits & 1, .pool = bits & 2};
+        if (kernel->misfit(&s))
+            continue;
         stage_data d = make_stage_data(&s, (stage_options){.seed = 3});
         spoil(kernel, &s, &d, d.x, dlk_stage_inputs(&s), "x");
         spoil(kernel, &s, &d, d.weights, weights, "weights");

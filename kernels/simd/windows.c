@@ -1,0 +1,376 @@
+#include "simd/windows.h"
+
+#include "loops.h"
+#include "simd/squares.h"
+
+/* Channels whose winners are stored at once: those of a lane of four integers, a byte each. */
+enum { WINNERS = 16 };
+
+/* Of an image: even or odd rows, even or odd columns. */
+enum { QUARTERS = 4 };
+
+/* ---- Shapes ---- */
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int round_up(int count, int multiple)
+{
+    return (count + multiple - 1) / multiple * multiple;
+}
+
+const char *DLK_SIMD(windows_misfit)(const dlk_stage *s)
+{
+    if (!s->pool)
+        return "it has no pool";
+    if (s->conv.stride_h != 1 || s->conv.stride_w != 1)
+        return "its stride is not 1";
+    if (s->conv.pad_h != 0 || s->conv.pad_w != 0)
+        return "it is padded";
+    return NULL;
+}
+
+geometry DLK_SIMD(windows_geometry)(const dlk_stage *s)
+{
+    geometry g = {.rows = dlk_stage_oh(s),
+                  .columns = dlk_stage_ow(s),
+                  .channels_in = s->conv.c,
+                  .channels_out = s->conv.oc,
+                  .kh = s->conv.kh,
+                  .kw = s->conv.kw};
+    g.windows = g.rows * g.columns;
+    g.quarter_rows = g.rows + g.kh / 2;
+    g.quarter_columns = g.columns + g.kw / 2;
+    g.quarter = g.quarter_rows * g.quarter_columns;
+    g.sorted = round_up(QUARTERS * g.quarter, V);
+    g.strip = round_up(g.quarter_rows * g.columns, V);
+    g.pair = 2 * g.strip;
+    g.plane = (g.kw + 1) * g.pair;
+    return g;
+}
+
+/* A vector that starts in the last strip may end behind it. */
+static size_t strips_floats(const geometry *g)
+{
+    return (size_t)g->channels_in * (size_t)g->plane + V;
+}
+
+/* What is picked from lies within 2 V floats. */
+static size_t sorted_floats(const geometry *g)
+{
+    return (size_t)g->channels_in * (size_t)g->sorted + (size_t)(2 * V);
+}
+
+static size_t outputs_floats(const dlk_stage *s)
+{
+    return (size_t)round_up(s->conv.oc, WINNERS) * V;
+}
+
+/* Up to the kernel's own. */
+static size_t shared_floats(const dlk_stage *s, const geometry *g)
+{
+    enum { LINE = 16 };
+    size_t floats =
+        strips_floats(g) + sorted_floats(g) + 2 * outputs_floats(s) + (size_t)s->conv.oc;
+    return (floats + LINE - 1) / LINE * LINE;
+}
+
+size_t DLK_SIMD(windows_scratch)(const dlk_stage *s, size_t own)
+{
+    geometry g = DLK_SIMD(windows_geometry)(s);
+    return shared_floats(s, &g) + own;
+}
+
+static workspace workspace_at(const dlk_stage *s, const geometry *g, float *scratch)
+{
+    workspace w = {.strips = scratch, .outputs = scratch + strips_floats(g)};
+    w.winners = (int32_t *)(w.outputs + outputs_floats(s));
+    w.sorted = w.outputs + 2 * outputs_floats(s);
+    w.kept = (int32_t *)(w.sorted + sorted_floats(g));
+    w.own = scratch + shared_floats(s, g);
+    return w;
+}
+
+/* ---- Where pixels are ---- */
+
+/* Made once a step, in memory behind the weights. */
+typedef struct tables {
+    int32_t *pixel; /* [sorted]: where a channel's sorted pixels are in the image */
+    int32_t *start; /* [strip / V]: where, within a quarter, that is which a vector of a strip */
+    int32_t *pick;  /* [strip]: picks its elements from */
+} tables;
+
+static tables tables_at(const geometry *g, float *memory)
+{
+    tables t = {.pixel = (int32_t *)memory};
+    t.pick = t.pixel + g->sorted;
+    t.start = t.pick + g->strip;
+    return t;
+}
+
+size_t DLK_SIMD(windows_prepared)(const dlk_stage *s)
+{
+    geometry g = DLK_SIMD(windows_geometry)(s);
+    return (size_t)(g.sorted + g.strip + g.strip / V);
+}
+
+/* Pixels that are outside of the image, or behind the last quarter, are never used. */
+static int32_t pixel_at(const dlk_stage *s, const geometry *g, int sorted)
+{
+    int quarter = least(sorted / g->quarter, QUARTERS - 1), at = sorted % g->quarter;
+    int row = 2 * (at / g->quarter_columns) + quarter / 2;
+    int column = 2 * (at % g->quarter_columns) + quarter % 2;
+    return (least(row, s->conv.h - 1) * s->conv.w + least(column, s->conv.w - 1)) * s->conv.c;
+}
+
+/* Where element i of a strip is in its quarter; behind the last row, its last element. */
+static int32_t strip_at(const geometry *g, int i)
+{
+    i = least(i, g->quarter_rows * g->columns - 1);
+    return i / g->columns * g->quarter_columns + i % g->columns;
+}
+
+void DLK_SIMD(windows_prepare)(const dlk_stage *s, float *memory)
+{
+    geometry g = DLK_SIMD(windows_geometry)(s);
+    tables t = tables_at(&g, memory);
+    for (int i = 0; i < g.sorted; i++)
+        t.pixel[i] = pixel_at(s, &g, i);
+    for (int i = 0; i < g.strip; i++) {
+        t.start[i / V] = strip_at(&g, i / V * V);
+        t.pick[i] = strip_at(&g, i) - t.start[i / V];
+    }
+}
+
+/* ---- Strips ---- */
+
+/* Every second float of a row, of which `readable` may be read. */
+static void halve_row(const float *row, ptrdiff_t readable, int columns, float *to)
+{
+    for (int column = 0; column < columns; column += V, row += 2 * V, readable -= 2 * V)
+        if (readable >= 2 * V)
+            store(to + column, even_floats(load(row), load(row + V)));
+        else
+            for (int i = column; i < columns; i++)
+                to[i] = row[2 * (i - column)];
+}
+
+/* Vectors that end behind a row are overwritten by the next, so the order matters. */
+static void sort_one_channel(const dlk_stage *s, const geometry *g, const tables *t,
+                             const float *image, float *sorted)
+{
+    const float *end = image + dlk_stage_inputs(s) + DLK_SLACK;
+    bool one_vector = g->quarter_columns <= V && s->conv.w + DLK_SLACK > 2 * V;
+    for (int at = 0; at < QUARTERS * g->quarter; at += g->quarter_columns) {
+        const float *row = image + t->pixel[at];
+        if (one_vector)
+            store(sorted + at, even_floats(load(row), load(row + V)));
+        else
+            halve_row(row, end - row, g->quarter_columns, sorted + at);
+    }
+}
+
+/* V pixels of up to V channels from [pixel][channel] to [channel][pixel]. */
+static void sort_pixels(const int32_t *pixel, const float *image, int channels, ptrdiff_t plane,
+                        float *sorted)
+{
+    vec row[V];
+    DLK_UNROLL
+    for (int i = 0; i < V; i++)
+        row[i] = load(image + pixel[i]);
+    transpose(row);
+    DLK_UNROLL
+    for (int i = 0; i < V; i++)
+        if (i < channels)
+            store(sorted + i * plane, row[i]);
+}
+
+static void sort_channels(const geometry *g, const tables *t, const float *image, float *sorted)
+{
+    for (int first = 0; first < g->channels_in; first += V)
+        for (ptrdiff_t i = 0; i < g->sorted; i += V)
+            sort_pixels(t->pixel + i, image + first, g->channels_in - first, g->sorted,
+                        sorted + first * g->sorted + i);
+}
+
+/* Whether what a vector of a strip picks lies within two vectors, whatever x is. */
+static bool picks_are_near(const geometry *g)
+{
+    int ends = (V - 1) / g->columns + 1; /* of rows, in a vector */
+    return V - 1 + ends * (g->quarter_columns - g->columns) + g->kw / 2 < 2 * V;
+}
+
+/* The vectors at `from` in the strips of one parity whose x is that of `strip`, + 2, + 4 … */
+DLK_INLINE void make_near_strips(const geometry *g, int x, const float *from, ivec pick,
+                                 float *strip)
+{
+    vec first = load(from), second = load(from + V);
+    for (; x <= g->kw; x += 2, pick += 1, strip += 2 * g->pair)
+        store(strip, pick_floats(first, second, pick));
+}
+
+static void make_far_strips(const geometry *g, int x, const float *from, const int32_t *pick,
+                            float *strip)
+{
+    for (; x <= g->kw; x += 2, from++, strip += 2 * g->pair)
+        for (int i = 0; i < V; i++)
+            strip[i] = from[pick[i]];
+}
+
+/* A channel's strips from its quarters: x and the row have the parities of a quarter. */
+static void make_channel_strips(const geometry *g, const tables *t, bool near, const float *sorted,
+                                float *strips)
+{
+    for (ptrdiff_t i = 0; i < g->strip; i += V) {
+        ivec pick = (ivec)load((const float *)(t->pick + i));
+        for (int quarter = 0; quarter < QUARTERS; quarter++) {
+            const float *from = sorted + quarter * g->quarter + t->start[i / V];
+            int parity = quarter / 2, x = quarter % 2;
+            float *strip = strips + x * g->pair + parity * g->strip + i;
+            if (near)
+                make_near_strips(g, x, from, pick, strip);
+            else
+                make_far_strips(g, x, from, t->pick + i, strip);
+        }
+    }
+}
+
+static void make_strips(const dlk_stage *s, const geometry *g, const tables *t, const float *image,
+                        const workspace *w)
+{
+    bool near = picks_are_near(g);
+    if (g->channels_in == 1)
+        sort_one_channel(s, g, t, image, w->sorted);
+    else
+        sort_channels(g, t, image, w->sorted);
+    for (int c = 0; c < g->channels_in; c++)
+        make_channel_strips(g, t, near, w->sorted + c * g->sorted, w->strips + c * g->plane);
+}
+
+/* ---- From planes of windows to [window][channel] ---- */
+
+/* As much of a vector as lies before the end, behind which there is another image. */
+DLK_INLINE void store_vector_before(float *to, const float *end, vec value)
+{
+    ptrdiff_t room = end - to;
+    if (room >= V)
+        store(to, value);
+    else
+        store_some(to, value, (int)room);
+}
+
+static void store_outputs(const workspace *w, int channel, int windows, int oc, float *y,
+                          const float *end)
+{
+    vec row[V];
+    DLK_UNROLL
+    for (int i = 0; i < V; i++)
+        row[i] = load(w->outputs + (ptrdiff_t)(channel + i) * V);
+    transpose(row);
+    DLK_UNROLL
+    for (int i = 0; i < V; i++)
+        if (i < windows)
+            store_vector_before(y + (ptrdiff_t)i * oc + channel, end, row[i]);
+}
+
+/* The winners of four channels, a byte each. */
+DLK_INLINE vec pack_winners(const int32_t *winners)
+{
+    ivec packed = (ivec)load((const float *)winners);
+    DLK_UNROLL
+    for (int i = 1; i < 4; i++)
+        packed |= (ivec)load((const float *)winners + (ptrdiff_t)i * V) << (8 * i);
+    return (vec)packed;
+}
+
+/* As many of WINNERS bytes as lie before the end. */
+DLK_INLINE void store_before(uint8_t *to, const uint8_t *end, const void *from)
+{
+    ptrdiff_t room = end - to;
+    if (room >= WINNERS)
+        memcpy(to, from, WINNERS);
+    else
+        memcpy(to, from, (size_t)room);
+}
+
+/* Winners of V windows, WINNERS channels from `channel` on. */
+static void store_winners(const workspace *w, int channel, int windows, int oc, uint8_t *winner,
+                          const uint8_t *end)
+{
+    vec row[4];
+    DLK_UNROLL
+    for (int i = 0; i < 4; i++)
+        row[i] = pack_winners(w->winners + (ptrdiff_t)(channel + 4 * i) * V);
+    transpose_in_lanes(row);
+    DLK_UNROLL
+    for (int i = 0; i < V; i++)
+        if (i < windows)
+            store_before(winner + (ptrdiff_t)i * oc + channel, end,
+                         (const char *)&row[i % 4] + i / 4 * WINNERS);
+}
+
+/*
+ * The last vector of a window's channels may end in the next window, so windows come in order,
+ * and their last channels first.
+ */
+static void store_windows(const dlk_stage *s, const dlk_stage_pass *pass, const workspace *w,
+                          int first, int windows)
+{
+    int oc = s->conv.oc;
+    for (int channel = (oc - 1) / V * V; channel >= 0; channel -= V)
+        store_outputs(w, channel, windows, oc, pass->y + (ptrdiff_t)first * oc,
+                      pass->y + dlk_stage_outputs(s));
+    if (pass->winner)
+        for (int channel = (oc - 1) / WINNERS * WINNERS; channel >= 0; channel -= WINNERS)
+            store_winners(w, channel, windows, oc, pass->winner + (ptrdiff_t)first * oc,
+                          pass->winner + dlk_stage_outputs(s));
+}
+
+static void drop_outputs(size_t count, const uint8_t *keep, float *y)
+{
+    DLK_INDEPENDENT
+    for (size_t i = 0; i < count; i++)
+        y[i] = keep[i] ? y[i] : 0.0F;
+}
+
+static void drop_winners(size_t count, const uint8_t *keep, uint8_t *winner)
+{
+    DLK_INDEPENDENT
+    for (size_t i = 0; i < count; i++)
+        winner[i] = keep[i] ? winner[i] : DLK_DEAD;
+}
+
+/* ---- Images ---- */
+
+/* The outputs of dropped channels are the same for all windows. */
+static void keep_channels(const dlk_stage *s, const uint8_t *keep, workspace *w)
+{
+    for (int channel = 0; channel < s->conv.oc; channel++) {
+        if (!keep || keep[channel]) {
+            w->kept[w->kept_count++] = channel;
+            continue;
+        }
+        store(w->outputs + (ptrdiff_t)channel * V, (vec){0});
+        store((float *)w->winners + (ptrdiff_t)channel * V, (vec)((ivec){0} + DLK_DEAD));
+    }
+}
+
+void DLK_SIMD(run_windows)(const dlk_stage *s, const dlk_stage_pass *pass, const float *prepared,
+                           compute_windows_fn *compute)
+{
+    geometry g = DLK_SIMD(windows_geometry)(s);
+    tables t = tables_at(&g, (float *)(uintptr_t)prepared);
+    workspace w = workspace_at(s, &g, pass->scratch);
+    make_strips(s, &g, &t, pass->x, &w);
+    keep_channels(s, pass->keep_planes, &w);
+    for (int first = 0; first < g.windows; first += V) {
+        compute(&(window_group){&g, pass, s->relu, w.strips + first, &w});
+        store_windows(s, pass, &w, first, least(V, g.windows - first));
+    }
+    if (pass->keep)
+        drop_outputs(dlk_stage_outputs(s), pass->keep, pass->y);
+    if (pass->keep && pass->winner)
+        drop_winners(dlk_stage_outputs(s), pass->keep, pass->winner);
+}

@@ -1,0 +1,188 @@
+/*
+ * Forward of pooled 5×5 convolutions of stride 1 by Winograd's algorithm F(2×2, 5×5).
+ *
+ * A tile of 2×2 outputs is a window of the pool, and a vector holds V windows (windows.h). The 6×6
+ * pixels under a window and the weights are evaluated at 6×6 points; there the convolution is one
+ * product a point, summed over the input channels, and 36 multiplications stand for 100.
+ *
+ * Layouts: prepared [row of points][c][oc][its 6 points], then bias [oc], then those of windows.h;
+ * scratch: pixels [row of points][c][its 6 points][V windows].
+ * Error: at most 1e-6 of the sum of the absolute products, the largest of the window.
+ */
+#include <string.h>
+
+#include "simd/simd.h"
+#include "simd/windows.h"
+#include "simd/winograd.h"
+
+enum { KERNEL = 5 };
+
+/* Channels whose products at a row of points are summed up at once. */
+enum { MOST_CHANNELS = ACCUMULATORS / PATCH };
+
+/* With fewer input channels the transforms take longer than what they save. */
+enum { LEAST_CHANNELS = 4 };
+
+/* ---- Shapes ---- */
+
+static const char *misfit(const dlk_stage *s)
+{
+    if (s->conv.kh != KERNEL || s->conv.kw != KERNEL)
+        return "its kernel is not 5x5";
+    if (s->conv.c < LEAST_CHANNELS)
+        return "it has fewer than 4 input channels";
+    return DLK_SIMD(windows_misfit)(s);
+}
+
+/* Bias included. */
+static size_t weights_floats(const dlk_stage *s)
+{
+    return ((size_t)POINTS * (size_t)s->conv.c + 1) * (size_t)s->conv.oc;
+}
+
+static size_t prepared_floats(const dlk_stage *s)
+{
+    return weights_floats(s) + DLK_SIMD(windows_prepared)(s);
+}
+
+static size_t scratch_floats(const dlk_stage *s)
+{
+    size_t pixels = (size_t)POINTS * (size_t)s->conv.c * V;
+    return DLK_SIMD(windows_scratch)(s, pixels);
+}
+
+/* ---- Weights ---- */
+
+/* One input channel's weights for up to V output channels; `to` is of the first row of points. */
+static void prepare_some(const dlk_stage *s, const float *weights, int channels, float *to)
+{
+    float copy[KERNEL * KERNEL * V], at[POINTS * V];
+    size_t tap = (size_t)s->conv.c * (size_t)s->conv.oc, row = tap * PATCH;
+    for (size_t i = 0; i < KERNEL * KERNEL; i++)
+        store(copy + i * V, load_some(weights + i * tap, channels));
+    kernel_at_points(KERNEL, copy, V, at, V);
+    for (size_t i = 0; i < PATCH; i++)
+        for (int channel = 0; channel < channels; channel++)
+            for (size_t j = 0; j < PATCH; j++)
+                to[i * row + (size_t)channel * PATCH + j] =
+                    at[(i * PATCH + j) * V + (size_t)channel];
+}
+
+static void prepare(dlk_team *team, const dlk_stage *s, const float *weights, const float *bias,
+                    float *prepared)
+{
+    (void)team;
+    int oc = s->conv.oc;
+    memcpy(prepared + weights_floats(s) - oc, bias, (size_t)oc * sizeof *bias);
+    DLK_SIMD(windows_prepare)(s, prepared + weights_floats(s));
+    for (int c = 0; c < s->conv.c; c++, weights += oc, prepared += oc * PATCH)
+        for (int first = 0; first < oc; first += V) {
+            int left = oc - first;
+            prepare_some(s, weights + first, left < V ? left : V, prepared + first * PATCH);
+        }
+}
+
+/* ---- Windows ---- */
+
+static void transform_pixels(const window_group *group)
+{
+    const geometry *g = group->geometry;
+    for (int c = 0; c < g->channels_in; c++) {
+        const float *even = group->pixels + c * g->plane, *odd = even + g->strip;
+        patch_at_points(even, odd, g->columns, g->pair, group->workspace->own + c * PATCH * V,
+                        (size_t)g->channels_in * PATCH * V, V);
+    }
+}
+
+/* sum [channel][PATCH]: the products at a row of points, each summed over the input channels. */
+DLK_INLINE void multiply_row(const int channels, const geometry *g, const float *pixels,
+                             const float *const *weights, vec *sum)
+{
+    DLK_UNROLL
+    for (int i = 0; i < channels * PATCH; i++)
+        sum[i] = (vec){0};
+    ptrdiff_t at = 0, step = (ptrdiff_t)g->channels_out * PATCH;
+    for (int c = 0; c < g->channels_in; c++, pixels += PATCH * V, at += step) {
+        DLK_UNROLL
+        for (int i = 0; i < channels * PATCH; i++)
+            sum[i] += splat(weights[i / PATCH][at + i % PATCH]) * load(pixels + i % PATCH * V);
+    }
+}
+
+/* Two outputs of a line, `step` apart, from their values at the points. */
+DLK_INLINE void output_from_points(const vec *at, vec *y, int step)
+{
+    y[0] = at[0] + FAR * (at[1] + at[2]) + NEAR * (at[3] + at[4]);
+    y[step] = at[5] + (at[1] - at[2]) + (at[3] - at[4]);
+}
+
+DLK_INLINE void compute_channels(const int channels, const window_group *group,
+                                 const int32_t *channel)
+{
+    const geometry *g = group->geometry;
+    ptrdiff_t weights_row = (ptrdiff_t)g->channels_in * g->channels_out * PATCH;
+    const float *pixels = group->workspace->own, *weights[MOST_CHANNELS];
+    const float *bias = group->pass->prepared + PATCH * weights_row;
+    vec half[MOST_CHANNELS * 2 * PATCH]; /* [channel][column of the window][row of points] */
+    for (int i = 0; i < channels; i++)
+        weights[i] = group->pass->prepared + channel[i] * PATCH;
+    for (int row = 0; row < PATCH; row++, pixels += g->channels_in * PATCH * V) {
+        vec sum[MOST_CHANNELS * PATCH];
+        multiply_row(channels, g, pixels, weights, sum);
+        DLK_UNROLL
+        for (int i = 0; i < channels; i++) {
+            output_from_points(sum + i * PATCH, half + 2 * i * PATCH + row, PATCH);
+            weights[i] += weights_row;
+        }
+    }
+    for (int i = 0; i < channels; i++) {
+        vec phase[PHASES];
+        output_from_points(half + 2 * i * PATCH, phase, 2);
+        output_from_points(half + (2 * i + 1) * PATCH, phase + 1, 2);
+        DLK_UNROLL
+        for (int k = 0; k < PHASES; k++)
+            phase[k] += splat(bias[channel[i]]);
+        pool(group, channel[i], phase);
+    }
+}
+
+/* Call compute_channels with a number that it knows when it is compiled. */
+static void compute_block(int channels, const window_group *group, const int32_t *channel)
+{
+    switch (channels) {
+    case 1:
+        compute_channels(1, group, channel);
+        break;
+    case 2:
+        compute_channels(2, group, channel);
+        break;
+#if DLK_WIDTH == 16
+    case 3:
+        compute_channels(3, group, channel);
+        break;
+    case 4:
+        compute_channels(4, group, channel);
+        break;
+#endif
+    }
+}
+
+static void compute_windows(const window_group *group)
+{
+    transform_pixels(group);
+    for_kept_channels(group, MOST_CHANNELS, compute_block);
+}
+
+static void run(const dlk_stage *s, const dlk_stage_pass *pass)
+{
+    DLK_SIMD(run_windows)(s, pass, pass->prepared + weights_floats(s), compute_windows);
+}
+
+const dlk_stage_forward DLK_SIMD(winograd_windows) = {
+    .name = "winograd 5x5",
+    .misfit = misfit,
+    .prepared_floats = prepared_floats,
+    .prepare = prepare,
+    .scratch_floats = scratch_floats,
+    .run = run,
+};
