@@ -117,31 +117,41 @@ size_t DLK_SIMD(windows_prepared)(const dlk_stage *s)
 }
 
 /* Pixels that are outside of the image, or behind the last quarter, are never used. */
-static int32_t pixel_at(const dlk_stage *s, const geometry *g, int sorted)
+static void list_pixels(const dlk_stage *s, const geometry *g, int32_t *pixel)
 {
-    int quarter = least(sorted / g->quarter, QUARTERS - 1), at = sorted % g->quarter;
-    int row = 2 * (at / g->quarter_columns) + quarter / 2;
-    int column = 2 * (at % g->quarter_columns) + quarter % 2;
-    return (least(row, s->conv.h - 1) * s->conv.w + least(column, s->conv.w - 1)) * s->conv.c;
+    const int32_t *end = pixel + g->sorted;
+    for (int quarter = 0; quarter < QUARTERS; quarter++)
+        for (int row = 0; row < g->quarter_rows; row++) {
+            int start = least(2 * row + quarter / 2, s->conv.h - 1) * s->conv.w;
+            for (int column = 0; column < g->quarter_columns; column++)
+                *pixel++ = (start + least(2 * column + quarter % 2, s->conv.w - 1)) * s->conv.c;
+        }
+    while (pixel < end)
+        *pixel++ = 0;
 }
 
-/* Where element i of a strip is in its quarter; behind the last row, its last element. */
-static int32_t strip_at(const geometry *g, int i)
+/* Behind the last row its last element is repeated. */
+static void list_picks(const geometry *g, const tables *t)
 {
-    i = least(i, g->quarter_rows * g->columns - 1);
-    return i / g->columns * g->quarter_columns + i % g->columns;
+    int row = 0, column = 0;
+    for (int i = 0; i < g->strip; i++) {
+        int at = row * g->quarter_columns + column;
+        if (i % V == 0)
+            t->start[i / V] = at;
+        t->pick[i] = at - t->start[i / V];
+        if (++column == g->columns)
+            column = 0, row++;
+        if (row == g->quarter_rows)
+            column = g->columns - 1, row--;
+    }
 }
 
 void DLK_SIMD(windows_prepare)(const dlk_stage *s, float *memory)
 {
     geometry g = DLK_SIMD(windows_geometry)(s);
     tables t = tables_at(&g, memory);
-    for (int i = 0; i < g.sorted; i++)
-        t.pixel[i] = pixel_at(s, &g, i);
-    for (int i = 0; i < g.strip; i++) {
-        t.start[i / V] = strip_at(&g, i / V * V);
-        t.pick[i] = strip_at(&g, i) - t.start[i / V];
-    }
+    list_pixels(s, &g, t.pixel);
+    list_picks(&g, &t);
 }
 
 /* ---- Strips ---- */
