@@ -47,8 +47,9 @@ typedef struct dlb_step {
     dlb_pixels pixels;     /* where the graph takes them */
     const uint8_t *labels; /* [n] */
     uint32_t seed, epoch, step, worker;
-    float *gradients; /* training: where to write them, flat: the batch's share of the mean */
-    bool ends_step;   /* training: the last worker of this process */
+    float *gradients;  /* training: where to write them, flat: the batch's share of the mean */
+    bool ends_step;    /* training: the last worker of this process */
+    bool same_weights; /* those of the call before, which trained or evaluated as this one does */
     dlk_softmax_result *result; /* loss and correct answers: final before any gradient is */
 } dlb_step;
 

@@ -91,6 +91,14 @@ static float scale_of(const trunk_pass *pass, const dlb_stage *plan)
            scale_of_layer(pass->trunk, plan->dropout2d);
 }
 
+/* Whether values go from stage k to the next as planes: backward would want them otherwise. */
+static bool are_planes(const trunk_pass *pass, int k)
+{
+    const dlb_trunk *t = pass->trunk;
+    return pass->context->evaluating && k >= 0 && k + 1 < t->count && t->plans[k].forward->planes &&
+           t->plans[k + 1].forward->planes;
+}
+
 /* `winner` is NULL in evaluation, and when values are computed a second time. */
 static const float *forward_stage(const trunk_image *image, int k, const float *x, uint8_t *winner)
 {
@@ -102,6 +110,8 @@ static const float *forward_stage(const trunk_image *image, int k, const float *
         .prepared = stage->prepared,
         .x = x,
         .y = y,
+        .x_planes = are_planes(image->pass, k - 1),
+        .y_planes = are_planes(image->pass, k),
         .winner = winner,
         .keep = draw_keep(image, plan->dropout, stage->outputs, t->scratch_keep),
         .keep_planes =
@@ -281,7 +291,7 @@ void dlb_trunk_run_forward(void *self, void *context, dlk_team *team)
 {
     const dlb_trunk *t = self;
     trunk_pass pass = {.trunk = t, .context = context, .team = team};
-    for (int k = 0; k < t->count; k++)
+    for (int k = 0; k < t->count && !pass.context->step->same_weights; k++)
         prepare_stage(&t->stages[k], pass.context->evaluating, team);
     dlk_parallel(team, pass.context->step->n, forward_image, &pass);
 }

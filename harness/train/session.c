@@ -118,6 +118,7 @@ static int train_worker(dlb_session *s, int own, int *own_images)
                      .worker = (uint32_t)batch->worker,
                      .gradients = dlb_accumulator_begin(s->accumulator, own),
                      .ends_step = own == s->own_workers - 1,
+                     .same_weights = own > 0,
                      .result = &s->results[own]};
     *own_images += batch->count;
     dlb_graph_train(s->graph, s->pool, &step, s->trace);

@@ -20,7 +20,7 @@ static bool wants_stop(dlb_session *s, int done)
     return s->hooks.on_evaluate && s->hooks.on_evaluate(s->hooks.arg, &progress);
 }
 
-static void evaluate_batch(dlb_session *s, const dlb_batch *batch)
+static void evaluate_batch(dlb_session *s, const dlb_batch *batch, bool first)
 {
     dlk_softmax_result result;
     dlb_step step = {.n = batch->count,
@@ -30,6 +30,7 @@ static void evaluate_batch(dlb_session *s, const dlb_batch *batch)
                                 .indices = batch->indices,
                                 .values = dlb_loader_values(s->test_loader)},
                      .labels = batch->labels,
+                     .same_weights = !first,
                      .result = &result};
     dlb_graph_evaluate(s->graph, s->pool, &step, s->trace);
     s->test_sums[2 * batch->worker] = result.loss_sum;
@@ -43,7 +44,7 @@ static void evaluate_own(dlb_session *s)
     memset(s->test_sums, 0, sums_count(s) * sizeof *s->test_sums);
     dlb_loader_begin_epoch(s->test_loader, 0, 0);
     for (const dlb_batch *batch; !stopped && (batch = dlb_loader_next(s->test_loader)) != NULL;) {
-        evaluate_batch(s, batch);
+        evaluate_batch(s, batch, done == 0);
         stopped = wants_stop(s, ++done);
     }
     s->test_sums[2 * s->test_batches] = stopped;

@@ -251,5 +251,11 @@ static void run(const dlk_stage *s, const dlk_stage_pass *pass)
     }
 }
 
-const dlk_stage_forward DLK_SIMD(direct) = {"direct", misfit,         prepared_floats,
-                                            prepare,  scratch_floats, run};
+const dlk_stage_forward DLK_SIMD(direct) = {
+    .name = "direct",
+    .misfit = misfit,
+    .prepared_floats = prepared_floats,
+    .prepare = prepare,
+    .scratch_floats = scratch_floats,
+    .run = run,
+};

@@ -147,4 +147,5 @@ const dlk_stage_forward DLK_SIMD(phases) = {
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,
+    .planes = true,
 };

@@ -44,17 +44,25 @@ DLK_INLINE void store(float *to, vec value)
     *(vec_at_float *)to = value;
 }
 
-/* The first `count` elements; the others are 0. */
+/* The first `count` elements, of 0 … V; the others are 0. */
 DLK_INLINE vec load_some(const float *from, int count)
 {
+#if DLK_WIDTH == 16
+    return (vec)_mm512_maskz_loadu_ps((__mmask16)((1U << count) - 1), from);
+#else
     vec value = {0};
     memcpy(&value, from, (size_t)count * sizeof *from);
     return value;
+#endif
 }
 
 DLK_INLINE void store_some(float *to, vec value, int count)
 {
+#if DLK_WIDTH == 16
+    _mm512_mask_storeu_ps(to, (__mmask16)((1U << count) - 1), (__m512)value);
+#else
     memcpy(to, &value, (size_t)count * sizeof *to);
+#endif
 }
 
 DLK_INLINE vec splat(float value)

@@ -97,7 +97,7 @@ static workspace workspace_at(const dlk_stage *s, const geometry *g, float *scra
 
 /* Made once a step, in memory behind the weights. */
 typedef struct tables {
-    int32_t *pixel; /* [sorted]: where a channel's sorted pixels are in the image */
+    int32_t *pixel; /* [sorted]: which of the image's pixels are a channel's sorted ones */
     int32_t *start; /* [strip / V]: where, within a quarter, that is which a vector of a strip */
     int32_t *pick;  /* [strip]: picks its elements from */
 } tables;
@@ -124,7 +124,7 @@ static void list_pixels(const dlk_stage *s, const geometry *g, int32_t *pixel)
         for (int row = 0; row < g->quarter_rows; row++) {
             int start = least(2 * row + quarter / 2, s->conv.h - 1) * s->conv.w;
             for (int column = 0; column < g->quarter_columns; column++)
-                *pixel++ = (start + least(2 * column + quarter % 2, s->conv.w - 1)) * s->conv.c;
+                *pixel++ = start + least(2 * column + quarter % 2, s->conv.w - 1);
         }
     while (pixel < end)
         *pixel++ = 0;
@@ -167,42 +167,54 @@ static void halve_row(const float *row, ptrdiff_t readable, int columns, float *
                 to[i] = row[2 * (i - column)];
 }
 
-/* Vectors that end behind a row are overwritten by the next, so the order matters. */
-static void sort_one_channel(const dlk_stage *s, const geometry *g, const tables *t,
-                             const float *image, float *sorted)
+/*
+ * Pixels of a plane, of which those before `end` may be read. Vectors that end behind a row are
+ * overwritten by the next, so the order matters.
+ */
+static void sort_plane(const dlk_stage *s, const geometry *g, const tables *t, const float *plane,
+                       const float *end, float *sorted)
 {
-    const float *end = image + dlk_stage_inputs(s) + DLK_SLACK;
-    bool one_vector = g->quarter_columns <= V && s->conv.w + DLK_SLACK > 2 * V;
+    ptrdiff_t second = 2 * g->quarter_columns > V ? V : 0; /* what half of a vector needs */
+    const float *last_row = plane + (s->conv.h - 1) * s->conv.w;
+    bool one_vector = g->quarter_columns <= V && end - last_row > second + V;
     for (int at = 0; at < QUARTERS * g->quarter; at += g->quarter_columns) {
-        const float *row = image + t->pixel[at];
+        const float *row = plane + t->pixel[at];
         if (one_vector)
-            store(sorted + at, even_floats(load(row), load(row + V)));
+            store(sorted + at, even_floats(load(row), load(row + second)));
         else
             halve_row(row, end - row, g->quarter_columns, sorted + at);
     }
 }
 
+static void sort_planes(const dlk_stage *s, const geometry *g, const tables *t, const float *image,
+                        float *sorted)
+{
+    const float *end = image + dlk_stage_inputs(s) + DLK_SLACK;
+    for (int c = 0; c < g->channels_in; c++)
+        sort_plane(s, g, t, image + (ptrdiff_t)c * s->conv.h * s->conv.w, end,
+                   sorted + c * g->sorted);
+}
+
 /* V pixels of up to V channels from [pixel][channel] to [channel][pixel]. */
-static void sort_pixels(const int32_t *pixel, const float *image, int channels, ptrdiff_t plane,
+static void sort_pixels(const geometry *g, const int32_t *pixel, const float *image, int first,
                         float *sorted)
 {
     vec row[V];
     DLK_UNROLL
     for (int i = 0; i < V; i++)
-        row[i] = load(image + pixel[i]);
+        row[i] = load(image + (ptrdiff_t)pixel[i] * g->channels_in + first);
     transpose(row);
     DLK_UNROLL
     for (int i = 0; i < V; i++)
-        if (i < channels)
-            store(sorted + i * plane, row[i]);
+        if (first + i < g->channels_in)
+            store(sorted + (first + i) * g->sorted, row[i]);
 }
 
 static void sort_channels(const geometry *g, const tables *t, const float *image, float *sorted)
 {
     for (int first = 0; first < g->channels_in; first += V)
         for (ptrdiff_t i = 0; i < g->sorted; i += V)
-            sort_pixels(t->pixel + i, image + first, g->channels_in - first, g->sorted,
-                        sorted + first * g->sorted + i);
+            sort_pixels(g, t->pixel + i, image, first, sorted + i);
 }
 
 /* Whether what a vector of a strip picks lies within two vectors, whatever x is. */
@@ -247,14 +259,14 @@ static void make_channel_strips(const geometry *g, const tables *t, bool near, c
     }
 }
 
-static void make_strips(const dlk_stage *s, const geometry *g, const tables *t, const float *image,
-                        const workspace *w)
+static void make_strips(const dlk_stage *s, const geometry *g, const tables *t,
+                        const dlk_stage_pass *pass, const workspace *w)
 {
     bool near = picks_are_near(g);
-    if (g->channels_in == 1)
-        sort_one_channel(s, g, t, image, w->sorted);
+    if (pass->x_planes || g->channels_in == 1)
+        sort_planes(s, g, t, pass->x, w->sorted);
     else
-        sort_channels(g, t, image, w->sorted);
+        sort_channels(g, t, pass->x, w->sorted);
     for (int c = 0; c < g->channels_in; c++)
         make_channel_strips(g, t, near, w->sorted + c * g->sorted, w->strips + c * g->plane);
 }
@@ -321,6 +333,13 @@ static void store_winners(const workspace *w, int channel, int windows, int oc, 
                          (const char *)&row[i % 4] + i / 4 * WINNERS);
 }
 
+static void store_planes(const geometry *g, const workspace *w, int first, int windows, float *y)
+{
+    for (int channel = 0; channel < g->channels_out; channel++)
+        store_some(y + (ptrdiff_t)channel * g->windows + first,
+                   load(w->outputs + (ptrdiff_t)channel * V), windows);
+}
+
 /*
  * The last vector of a window's channels may end in the next window, so windows come in order,
  * and their last channels first.
@@ -354,11 +373,18 @@ static void drop_winners(size_t count, const uint8_t *keep, uint8_t *winner)
 
 /* ---- Images ---- */
 
+static void keep_all_channels(const dlk_stage *s, workspace *w)
+{
+    w->kept_count = s->conv.oc;
+    for (int channel = 0; channel < s->conv.oc; channel++)
+        w->kept[channel] = channel;
+}
+
 /* The outputs of dropped channels are the same for all windows. */
-static void keep_channels(const dlk_stage *s, const uint8_t *keep, workspace *w)
+static void keep_some_channels(const dlk_stage *s, const uint8_t *keep, workspace *w)
 {
     for (int channel = 0; channel < s->conv.oc; channel++) {
-        if (!keep || keep[channel]) {
+        if (keep[channel]) {
             w->kept[w->kept_count++] = channel;
             continue;
         }
@@ -373,11 +399,18 @@ void DLK_SIMD(run_windows)(const dlk_stage *s, const dlk_stage_pass *pass, const
     geometry g = DLK_SIMD(windows_geometry)(s);
     tables t = tables_at(&g, (float *)(uintptr_t)prepared);
     workspace w = workspace_at(s, &g, pass->scratch);
-    make_strips(s, &g, &t, pass->x, &w);
-    keep_channels(s, pass->keep_planes, &w);
+    make_strips(s, &g, &t, pass, &w);
+    if (pass->keep_planes)
+        keep_some_channels(s, pass->keep_planes, &w);
+    else
+        keep_all_channels(s, &w);
     for (int first = 0; first < g.windows; first += V) {
         compute(&(window_group){&g, pass, s->relu, w.strips + first, &w});
-        store_windows(s, pass, &w, first, least(V, g.windows - first));
+        int windows = least(V, g.windows - first);
+        if (pass->y_planes)
+            store_planes(&g, &w, first, windows, pass->y);
+        else
+            store_windows(s, pass, &w, first, windows);
     }
     if (pass->keep)
         drop_outputs(dlk_stage_outputs(s), pass->keep, pass->y);

@@ -71,10 +71,10 @@ typedef void compute_block_fn(int channels, const window_group *group, const int
 DLK_INLINE void for_kept_channels(const window_group *group, int most, compute_block_fn *compute)
 {
     const workspace *w = group->workspace;
-    int blocks = (w->kept_count + most - 1) / most;
-    for (int k = 0; k < blocks; k++) {
-        int first = k * w->kept_count / blocks, end = (k + 1) * w->kept_count / blocks;
-        compute(end - first, group, w->kept + first);
+    for (int done = 0, blocks = (w->kept_count + most - 1) / most; blocks > 0; blocks--) {
+        int channels = (w->kept_count - done + blocks - 1) / blocks;
+        compute(channels, group, w->kept + done);
+        done += channels;
     }
 }
 

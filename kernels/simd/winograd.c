@@ -348,5 +348,11 @@ static void run(const dlk_stage *s, const dlk_stage_pass *pass)
     }
 }
 
-const dlk_stage_forward DLK_SIMD(winograd) = {"winograd", misfit,         prepared_floats,
-                                              prepare,    scratch_floats, run};
+const dlk_stage_forward DLK_SIMD(winograd) = {
+    .name = "winograd",
+    .misfit = misfit,
+    .prepared_floats = prepared_floats,
+    .prepare = prepare,
+    .scratch_floats = scratch_floats,
+    .run = run,
+};

@@ -17,8 +17,11 @@
 
 enum { KERNEL = 5 };
 
-/* Channels whose products at a row of points are summed up at once. */
-enum { MOST_CHANNELS = ACCUMULATORS / PATCH };
+/*
+ * A row of points has two shares, 0 and the near ones and the far ones and infinity: products at
+ * one share are summed up at once for some channels.
+ */
+enum { SHARE = PATCH / 2, MOST_CHANNELS = ACCUMULATORS / SHARE };
 
 /* With fewer input channels the transforms take longer than what they save. */
 enum { LEAST_CHANNELS = 4 };
@@ -84,6 +87,12 @@ static void prepare(dlk_team *team, const dlk_stage *s, const float *weights, co
 
 /* ---- Windows ---- */
 
+/* Weights from a row of points to the next. */
+static ptrdiff_t weights_row(const geometry *g)
+{
+    return (ptrdiff_t)g->channels_in * g->channels_out * PATCH;
+}
+
 static void transform_pixels(const window_group *group)
 {
     const geometry *g = group->geometry;
@@ -94,47 +103,73 @@ static void transform_pixels(const window_group *group)
     }
 }
 
-/* sum [channel][PATCH]: the products at a row of points, each summed over the input channels. */
-DLK_INLINE void multiply_row(const int channels, const geometry *g, const float *pixels,
-                             const float *const *weights, vec *sum)
+/*
+ * sum [channel][SHARE]: the products at a share of a row of points, each summed over the input
+ * channels.
+ */
+DLK_INLINE void multiply_share(const int channels, const geometry *g, const float *pixels,
+                               const float *const *weights, vec *sum)
 {
     DLK_UNROLL
-    for (int i = 0; i < channels * PATCH; i++)
+    for (int i = 0; i < channels * SHARE; i++)
         sum[i] = (vec){0};
     ptrdiff_t at = 0, step = (ptrdiff_t)g->channels_out * PATCH;
     for (int c = 0; c < g->channels_in; c++, pixels += PATCH * V, at += step) {
         DLK_UNROLL
-        for (int i = 0; i < channels * PATCH; i++)
-            sum[i] += splat(weights[i / PATCH][at + i % PATCH]) * load(pixels + i % PATCH * V);
+        for (int i = 0; i < channels * SHARE; i++)
+            sum[i] += splat(weights[i / SHARE][at + i % SHARE]) * load(pixels + i % SHARE * V);
     }
 }
 
-/* Two outputs of a line, `step` apart, from their values at the points. */
+/* What both shares of a line of points contribute to its two outputs, which are `step` apart. */
+DLK_INLINE void output_from_near(const vec *at, vec *y, int step)
+{
+    y[0] = at[0] + FAR * (at[1] + at[2]);
+    y[step] = at[1] - at[2];
+}
+
+DLK_INLINE void output_from_far(const vec *at, vec *y, int step)
+{
+    y[0] += NEAR * (at[0] + at[1]);
+    y[step] += at[2] + (at[0] - at[1]);
+}
+
 DLK_INLINE void output_from_points(const vec *at, vec *y, int step)
 {
-    y[0] = at[0] + FAR * (at[1] + at[2]) + NEAR * (at[3] + at[4]);
-    y[step] = at[5] + (at[1] - at[2]) + (at[3] - at[4]);
+    output_from_near(at, y, step);
+    output_from_far(at + SHARE, y, step);
+}
+
+/* half [channel][column of the window][row of points] */
+DLK_INLINE void multiply_row(const int channels, const geometry *g, const float *pixels,
+                             const float **weights, vec *half)
+{
+    vec sum[MOST_CHANNELS * SHARE];
+    multiply_share(channels, g, pixels, weights, sum);
+    DLK_UNROLL
+    for (int i = 0; i < channels; i++) {
+        output_from_near(sum + i * SHARE, half + 2 * i * PATCH, PATCH);
+        weights[i] += SHARE;
+    }
+    multiply_share(channels, g, pixels + SHARE * V, weights, sum);
+    DLK_UNROLL
+    for (int i = 0; i < channels; i++) {
+        output_from_far(sum + i * SHARE, half + 2 * i * PATCH, PATCH);
+        weights[i] += weights_row(g) - SHARE;
+    }
 }
 
 DLK_INLINE void compute_channels(const int channels, const window_group *group,
                                  const int32_t *channel)
 {
     const geometry *g = group->geometry;
-    ptrdiff_t weights_row = (ptrdiff_t)g->channels_in * g->channels_out * PATCH;
     const float *pixels = group->workspace->own, *weights[MOST_CHANNELS];
-    const float *bias = group->pass->prepared + PATCH * weights_row;
-    vec half[MOST_CHANNELS * 2 * PATCH]; /* [channel][column of the window][row of points] */
+    const float *bias = group->pass->prepared + PATCH * weights_row(g);
+    vec half[MOST_CHANNELS * 2 * PATCH];
     for (int i = 0; i < channels; i++)
         weights[i] = group->pass->prepared + channel[i] * PATCH;
-    for (int row = 0; row < PATCH; row++, pixels += g->channels_in * PATCH * V) {
-        vec sum[MOST_CHANNELS * PATCH];
-        multiply_row(channels, g, pixels, weights, sum);
-        DLK_UNROLL
-        for (int i = 0; i < channels; i++) {
-            output_from_points(sum + i * PATCH, half + 2 * i * PATCH + row, PATCH);
-            weights[i] += weights_row;
-        }
-    }
+    for (int row = 0; row < PATCH; row++, pixels += g->channels_in * PATCH * V)
+        multiply_row(channels, g, pixels, weights, half + row);
     for (int i = 0; i < channels; i++) {
         vec phase[PHASES];
         output_from_points(half + 2 * i * PATCH, phase, 2);
@@ -156,12 +191,24 @@ static void compute_block(int channels, const window_group *group, const int32_t
     case 2:
         compute_channels(2, group, channel);
         break;
-#if DLK_WIDTH == 16
     case 3:
         compute_channels(3, group, channel);
         break;
     case 4:
         compute_channels(4, group, channel);
+        break;
+#if DLK_WIDTH == 16
+    case 5:
+        compute_channels(5, group, channel);
+        break;
+    case 6:
+        compute_channels(6, group, channel);
+        break;
+    case 7:
+        compute_channels(7, group, channel);
+        break;
+    case 8:
+        compute_channels(8, group, channel);
         break;
 #endif
     }
@@ -185,4 +232,5 @@ const dlk_stage_forward DLK_SIMD(winograd_windows) = {
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,
+    .planes = true,
 };

@@ -60,11 +60,15 @@ static inline size_t dlk_stage_outputs(const dlk_stage *s)
 
 /* ---- Forward ---- */
 
-/* One image on its way through a stage. Tensors are [h][w][c], aligned to a float only. */
+/*
+ * One image on its way through a stage. Tensors are [h][w][c], aligned to a float only; between two
+ * kernels that can, x and y may be planes, [c][h][w].
+ */
 typedef struct dlk_stage_pass {
     const float *prepared; /* by the same kernel */
     const float *x;
     float *y;
+    bool x_planes, y_planes;    /* y: without winners and dropout only */
     uint8_t *winner;            /* pool: like y, the winner 0 … 3 (row * 2 + column, the first of
                                    equals) or DLK_DEAD; NULL: not wanted */
     const uint8_t *keep;        /* dropout: like y, 0 or 1; NULL: all are kept */
@@ -86,6 +90,8 @@ typedef struct dlk_stage_forward {
 
     size_t (*scratch_floats)(const dlk_stage *s);
     void (*run)(const dlk_stage *s, const dlk_stage_pass *pass);
+
+    bool planes; /* whether x and y may be planes */
 } dlk_stage_forward;
 
 /* ---- Backward ---- */

@@ -111,6 +111,35 @@ void check_forward_not_finite(const dlk_stage_forward *kernel, dlk_conv2d conv)
     }
 }
 
+/* to[channel][pixel] = from[pixel][channel] */
+static void make_planes(const float *from, size_t count, size_t channels, float *to)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i % channels * (count / channels) + i / channels] = from[i];
+}
+
+void check_forward_planes(const dlk_stage_forward *kernel, dlk_conv2d conv)
+{
+    dlk_stage s = {conv, .relu = true, .pool = true};
+    size_t inputs = dlk_stage_inputs(&s), outputs = dlk_stage_outputs(&s);
+    stage_data d = make_stage_data(&s, (stage_options){.seed = 5});
+    float *y = malloc(outputs * sizeof *y);
+    cr_assert(kernel->planes && y);
+    run_stage_forward(kernel, &s, &d, (stage_options){0});
+    for (int bits = 1; bits < 4; bits++) {
+        stage_options o = {.x_planes = bits & 1, .y_planes = bits & 2, .seed = 5};
+        stage_data moved = make_stage_data(&s, o);
+        if (o.x_planes)
+            make_planes(d.x, inputs, (size_t)conv.c, moved.x);
+        make_planes(d.y, outputs, o.y_planes ? (size_t)conv.oc : 1, y);
+        run_stage_forward(kernel, &s, &moved, o);
+        cr_assert(memcmp(moved.y, y, outputs * sizeof *y) == 0);
+        free_stage_data(&moved);
+    }
+    free(y);
+    free_stage_data(&d);
+}
+
 /* The same values and slack, one float further on. */
 static float *shifted(const float *values, size_t count)
 {

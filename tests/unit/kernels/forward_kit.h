@@ -24,6 +24,9 @@ void check_forward_ties(const dlk_stage_forward *kernel, dlk_conv2d conv);
 /* A NaN or an infinity in any input, weight or bias ends in a y that is not finite. */
 void check_forward_not_finite(const dlk_stage_forward *kernel, dlk_conv2d conv);
 
+/* x and y as planes, alone and both, change no bit of y: they only lie elsewhere. */
+void check_forward_planes(const dlk_stage_forward *kernel, dlk_conv2d conv);
+
 /* Where arrays lie in memory changes no bit. */
 void check_forward_alignment(const dlk_stage_forward *kernel, dlk_conv2d conv);
 

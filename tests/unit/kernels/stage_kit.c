@@ -128,6 +128,8 @@ void run_stage_forward(const dlk_stage_forward *kernel, const dlk_stage *s, stag
     dlk_stage_pass pass = {.prepared = prepared,
                            .x = d->x,
                            .y = d->y,
+                           .x_planes = o.x_planes,
+                           .y_planes = o.y_planes,
                            .winner = o.winner && s->pool ? d->winner : NULL,
                            .keep = o.drop > 0 ? d->keep : NULL,
                            .keep_planes = o.drop_planes > 0 ? d->keep_planes : NULL,

@@ -5,11 +5,12 @@
 #include "dlk/dispatch.h"
 
 typedef struct stage_options {
-    bool winner;        /* forward: ask for winners, as training does */
-    double drop;        /* forward: share of outputs that dropout drops; 0: no dropout */
-    double drop_planes; /* forward: share of planes that dropout2d drops; 0: no dropout2d */
-    double alive;       /* backward: share of windows that a gradient passes */
-    bool data;          /* backward: dx is wanted */
+    bool winner;             /* forward: ask for winners, as training does */
+    bool x_planes, y_planes; /* forward: how x and y lie in memory */
+    double drop;             /* forward: share of outputs that dropout drops; 0: no dropout */
+    double drop_planes;      /* forward: share of planes that dropout2d drops; 0: no dropout2d */
+    double alive;            /* backward: share of windows that a gradient passes */
+    bool data;               /* backward: dx is wanted */
     uint32_t seed;
 } stage_options;
 

@@ -2,8 +2,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "forward_kit.h"
 #include "kit.h"
-#include "stage_kit.h"
 
 /* What the kernel promises, for up to 1000 products an output. */
 static const double BOUND = 2e-6;
@@ -161,6 +161,19 @@ Test(phases, what_is_not_finite_stays_so_and_passes_gradients)
     with_altered(pooled(12, 12, 5, 3, 5, 5), spoil_last_pixel, expect_last_window_spoilt);
     with_altered(pooled(12, 12, 5, 3, 5, 5), spoil_last_pixel_with_infinity,
                  expect_last_window_spoilt);
+}
+
+static void take_planes(const dlk_stage_forward *kernel)
+{
+    check_forward_planes(kernel, pooled(28, 28, 1, 10, 5, 5).conv);
+    check_forward_planes(kernel, pooled(12, 12, 10, 7, 3, 4).conv);
+    check_forward_planes(kernel, pooled(5, 4, 3, 5, 2, 3).conv);
+    check_forward_planes(kernel, pooled(9, 50, 2, 9, 1, 1).conv);
+}
+
+Test(phases, takes_and_makes_planes)
+{
+    on_every_isa("phases", take_planes);
 }
 
 Test(phases, what_is_out_of_reach_is_named)

@@ -89,6 +89,18 @@ Test(winograd_windows, gives_the_same_bits_wherever_arrays_lie)
     on_every_isa(NAME, ignore_alignment);
 }
 
+static void take_planes(const dlk_stage_forward *kernel)
+{
+    check_forward_planes(kernel, conv(12, 12, 10, 20));
+    check_forward_planes(kernel, conv(7, 6, 5, 3));
+    check_forward_planes(kernel, conv(10, 43, 4, 9));
+}
+
+Test(winograd_windows, takes_and_makes_planes)
+{
+    on_every_isa(NAME, take_planes);
+}
+
 static void refuse(const dlk_stage_forward *kernel)
 {
     dlk_stage fits = {.conv = conv(12, 12, 10, 20), .pool = true}, s = fits;
