@@ -111,7 +111,7 @@ static void run(const dlk_stage *s, const dlk_stage_pass *pass)
 
 static const char *misfit(const dlk_stage *s)
 {
-    if (s->conv.oc >= 2 * V && s->conv.oc % V == 0)
+    if (channels_fill_vectors(s))
         return "its channels fill vectors";
     return DLK_SIMD(windows_misfit)(s);
 }

@@ -32,7 +32,7 @@ const char *DLK_SIMD(windows_misfit)(const dlk_stage *s)
     return NULL;
 }
 
-geometry DLK_SIMD(windows_geometry)(const dlk_stage *s)
+static geometry geometry_of(const dlk_stage *s)
 {
     geometry g = {.rows = dlk_stage_oh(s),
                   .columns = dlk_stage_ow(s),
@@ -79,7 +79,7 @@ static size_t shared_floats(const dlk_stage *s, const geometry *g)
 
 size_t DLK_SIMD(windows_scratch)(const dlk_stage *s, size_t own)
 {
-    geometry g = DLK_SIMD(windows_geometry)(s);
+    geometry g = geometry_of(s);
     return shared_floats(s, &g) + own;
 }
 
@@ -102,9 +102,9 @@ typedef struct tables {
     int32_t *pick;  /* [strip]: picks its elements from */
 } tables;
 
-static tables tables_at(const geometry *g, float *memory)
+static tables tables_at(const geometry *g, float *prepared)
 {
-    tables t = {.pixel = (int32_t *)memory};
+    tables t = {.pixel = (int32_t *)prepared};
     t.pick = t.pixel + g->sorted;
     t.start = t.pick + g->strip;
     return t;
@@ -112,7 +112,7 @@ static tables tables_at(const geometry *g, float *memory)
 
 size_t DLK_SIMD(windows_prepared)(const dlk_stage *s)
 {
-    geometry g = DLK_SIMD(windows_geometry)(s);
+    geometry g = geometry_of(s);
     return (size_t)(g.sorted + g.strip + g.strip / V);
 }
 
@@ -146,10 +146,10 @@ static void list_picks(const geometry *g, const tables *t)
     }
 }
 
-void DLK_SIMD(windows_prepare)(const dlk_stage *s, float *memory)
+void DLK_SIMD(windows_prepare)(const dlk_stage *s, float *prepared)
 {
-    geometry g = DLK_SIMD(windows_geometry)(s);
-    tables t = tables_at(&g, memory);
+    geometry g = geometry_of(s);
+    tables t = tables_at(&g, prepared);
     list_pixels(s, &g, t.pixel);
     list_picks(&g, &t);
 }
@@ -396,7 +396,7 @@ static void keep_some_channels(const dlk_stage *s, const uint8_t *keep, workspac
 void DLK_SIMD(run_windows)(const dlk_stage *s, const dlk_stage_pass *pass, const float *prepared,
                            compute_windows_fn *compute)
 {
-    geometry g = DLK_SIMD(windows_geometry)(s);
+    geometry g = geometry_of(s);
     tables t = tables_at(&g, (float *)(uintptr_t)prepared);
     workspace w = workspace_at(s, &g, pass->scratch);
     make_strips(s, &g, &t, pass, &w);

@@ -1,19 +1,20 @@
 /*
- * Pooled stages with few channels: a vector holds windows of the pool, not channels, so that no
- * lane is wasted and pool, ReLU and scale happen lane by lane.
+ * Pooled stages whose channels do not fill vectors: a vector holds windows of the pool instead, so
+ * that pool, ReLU and scale happen lane by lane.
  *
  * The four outputs of a window are its phases. Phase (dy, dx) of all windows is a sum over the
  * kernel's elements of a weight times the pixels at (2 row + dy + ky, 2 column + dx + kx), so the
  * pixels are first sorted into strips, in which the windows' pixels at one such distance follow
  * each other:
  *
- *     strips [c][kw + 1][2][rows][columns]: strip (x, parity) holds the pixels in column
+ *     strips [c][kw + 1][2][rows + kh / 2][columns]: strip (x, parity) holds the pixels in column
  *     2 column + x of row 2 row + parity
  *
  * and the pixels at distance (y, x) of V windows are V floats of strip (x, y mod 2), y / 2 rows
- * on. (On the way there an image is sorted into quarters [2][2][rows][columns], of even and odd
- * rows and of even and odd columns, from which strips are picked.) What a kernel makes of them, it
- * hands to `pool`, a channel at a time. Channels that dropout2d drops take no part in any of this.
+ * on. (On the way there an image is sorted into quarters, [2][2][rows + kh / 2][columns + kw / 2]
+ * of even and odd rows and even and odd columns, from which strips are picked.) What a kernel makes
+ * of them, it hands to `pool`, a channel at a time. Channels that dropout2d drops take no part in
+ * any of this.
  */
 #ifndef DLK_SIMD_WINDOWS_H
 #define DLK_SIMD_WINDOWS_H
@@ -78,10 +79,14 @@ DLK_INLINE void for_kept_channels(const window_group *group, int most, compute_b
     }
 }
 
+/* Where they do, and fill more than one, direct.c wastes no lane, however few the windows are. */
+static inline bool channels_fill_vectors(const dlk_stage *s)
+{
+    return s->conv.oc >= 2 * V && s->conv.oc % V == 0;
+}
+
 /* Why windows cannot be put into lanes; NULL: they can. */
 const char *DLK_SIMD(windows_misfit)(const dlk_stage *s);
-
-geometry DLK_SIMD(windows_geometry)(const dlk_stage *s);
 
 /* Scratch of a run in which the kernel itself wants `own` floats. */
 size_t DLK_SIMD(windows_scratch)(const dlk_stage *s, size_t own);

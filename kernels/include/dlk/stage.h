@@ -70,7 +70,7 @@ typedef struct dlk_stage_pass {
     float *y;
     bool x_planes, y_planes;    /* y: without winners and dropout only */
     uint8_t *winner;            /* pool: like y, the winner 0 … 3 (row * 2 + column, the first of
-                                   equals) or DLK_DEAD; NULL: not wanted */
+                                   equals, as they were computed) or DLK_DEAD; NULL: not wanted */
     const uint8_t *keep;        /* dropout: like y, 0 or 1; NULL: all are kept */
     const uint8_t *keep_planes; /* dropout2d: [oc], 0 or 1; NULL: all are kept */
     float scale;                /* what the kept are multiplied by; 1 without dropout */

@@ -171,6 +171,33 @@ Test(trunk, trains_and_evaluates_as_the_reference_does_layer_by_layer)
         }
 }
 
+static void expect_the_same_again(fixture *f, bool train)
+{
+    size_t size = train ? dlb_graph_size(f->graph) * sizeof(float) : 0;
+    float *gradients = dlb_alloc(1, size + 1);
+    run(f, 2, 1, train);
+    double loss = f->result.loss_sum;
+    memcpy(gradients, f->gradients, size);
+    memset(f->gradients, 0, size);
+    f->step.same_weights = true;
+    run(f, 2, 1, train);
+    cr_assert_eq(f->result.loss_sum, loss, "%s", f->model.name);
+    cr_assert_eq(memcmp(f->gradients, gradients, size), 0, "%s", f->model.name);
+    f->step.same_weights = false;
+    free(gradients);
+}
+
+Test(trunk, weights_that_have_not_changed_need_not_be_prepared_again)
+{
+    for (int m = 0; m < MODELS; m++) {
+        fixture f;
+        set_up(&f, models[m], DLK_FAMILY_SIMD, DLK_ISA_AUTO);
+        expect_the_same_again(&f, true);
+        expect_the_same_again(&f, false);
+        tear_down(&f);
+    }
+}
+
 Test(trunk, every_image_of_a_batch_of_any_size_counts_once)
 {
     for (int m = 0; m < MODELS; m++) {

@@ -17,7 +17,7 @@ static dlk_conv2d conv(int h, int w, int c, int oc)
 static void agree_on_shapes(const dlk_stage_forward *kernel)
 {
     const dlk_conv2d shapes[] = {conv(12, 12, 10, 20), conv(14, 14, 6, 16), conv(6, 6, 4, 1),
-                                 conv(7, 9, 17, 3),    conv(9, 44, 5, 33),  conv(32, 6, 4, 64),
+                                 conv(7, 9, 17, 3),    conv(9, 44, 5, 33),  conv(36, 6, 4, 64),
                                  conv(8, 8, 64, 11)};
     for (uint32_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         dlk_stage s = {shapes[i], .relu = true, .pool = true};
@@ -113,6 +113,11 @@ static void refuse(const dlk_stage_forward *kernel)
     s = fits;
     s.pool = false;
     cr_assert_str_eq(kernel->misfit(&s), "it has no pool");
+    s = fits;
+    s.conv = conv(6, 6, 10, 64);
+    cr_assert_str_eq(kernel->misfit(&s), "its channels fill vectors, its windows not half of them");
+    s.conv.oc--;
+    cr_assert_null(kernel->misfit(&s));
 }
 
 Test(winograd_windows, says_what_it_does_not_fit)
