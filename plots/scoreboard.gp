@@ -19,6 +19,12 @@ height = (top - bottom - text * 1.8) / down
 left(panel) = label_room + column_of(panel) * (width + gap)
 upper(panel) = top - row_of(panel) * height
 
+# Titles side by side must not touch.
+longest_heading = 1
+do for [panel = 1:panels] { if (strlen(panel_title[panel]) > longest_heading) { longest_heading = strlen(panel_title[panel]) } }
+heading_size = floor(width / (0.0007 * longest_heading))
+if (heading_size > 12) { heading_size = 12 }
+
 # The text of the longest bar has to fit beside it.
 beside = (letter * longest_text + 0.02) / width
 if (beside > 0.6) { beside = 0.6 }
@@ -48,7 +54,7 @@ do for [format in formats] {
         set rmargin at screen left(panel) + width
         set tmargin at screen upper(panel) - text * 1.5
         set bmargin at screen upper(panel) - height + text * 1.9
-        set title panel_title[panel] offset 0, -0.6 font ',12'
+        set title panel_title[panel] offset 0, -0.6 font ','.heading_size
         set xrange [start(panel) : low[panel] + span(panel)]
         set xtics first_tic(panel), step(panel), high[panel] font ','.size
         set format x (high[panel] >= 10000 ? '%.0s%c' : '%g')
