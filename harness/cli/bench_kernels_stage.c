@@ -69,7 +69,8 @@ void dlb_bench_stage_forward(void *self)
 {
     dlb_bench_stage *s = self;
     const dlk_stage *shape = &s->plan.shape;
-    s->plan.forward->prepare(&s->alone, shape, s->data.weights, s->data.bias, s->prepared);
+    for (int i = 0; i < s->plan.forward->parts(shape); i++)
+        s->plan.forward->prepare(shape, i, s->data.weights, s->data.bias, s->prepared);
     for (size_t i = 0; i < (size_t)s->data.images; i++) {
         dlk_stage_pass pass = {
             .prepared = s->prepared,
@@ -122,8 +123,8 @@ void dlb_bench_stage_backward(void *self)
     const dlk_stage *shape = &s->plan.shape;
     int groups = groups_of(s);
     const dlb_layer *layer = &s->model->layers[s->plan.first];
-    if (s->plan.data)
-        s->plan.backward->prepare(&s->alone, shape, s->data.weights, s->back.prepared);
+    for (int i = 0; i < s->plan.backward->parts(shape, s->plan.data); i++)
+        s->plan.backward->prepare(shape, i, s->data.weights, s->back.prepared);
     for (int g = 0; g < groups; g++)
         return_group(s, g);
     dlk_gradients gradients = {groups, s->gradient_floats, s->back.partial};
@@ -196,6 +197,8 @@ static void allocate_forward(dlb_bench_stage *s)
     const dlk_stage *shape = &plan->shape;
     s->x = floats(HOT * (s->inputs + DLK_SLACK));
     s->prepared = floats(plan->forward->prepared_floats(shape));
+    if (plan->forward->lay_out)
+        plan->forward->lay_out(shape, s->prepared);
     s->y = floats(all(s, s->outputs));
     if (shape->pool)
         s->winner = dlb_alloc(all(s, s->outputs), 1);

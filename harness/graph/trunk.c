@@ -145,6 +145,8 @@ void dlb_trunk_bind(dlb_trunk *t, const dlb_buffers *buffers, const dlb_node *no
         trunk_stage *stage = &t->stages[k];
         stage->node = &nodes[stage->plan->first];
         stage->prepared = dlb_buffers_memory(buffers, stage->prepared_buffer);
+        if (stage->plan->forward->lay_out)
+            stage->plan->forward->lay_out(&stage->plan->shape, stage->prepared);
         stage->back = dlb_buffers_memory(buffers, stage->back_buffer);
         stage->values = dlb_buffers_memory(buffers, stage->values_buffer);
         stage->winner = dlb_buffers_memory(buffers, stage->winner_buffer);

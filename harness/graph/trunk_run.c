@@ -277,22 +277,48 @@ static void backward_group(void *arg, int group, int thread)
 
 /* ---- The whole batch ---- */
 
-/* Weights in the kernels' layouts: those for dx, too, so that they are there when images return. */
-static void prepare_stage(const trunk_stage *stage, bool evaluating, dlk_team *team)
+static int forward_parts(const dlb_stage *plan)
 {
+    return plan->forward->parts(&plan->shape);
+}
+
+/* Training wants the weights for dx, too, so that they are there when images return. */
+static int parts_of(const trunk_pass *pass, const dlb_stage *plan)
+{
+    int back = pass->context->evaluating ? 0 : plan->backward->parts(&plan->shape, plan->data);
+    return forward_parts(plan) + back;
+}
+
+/* One part of the weights of all stages, in the kernels' layouts. */
+static void prepare_part(void *arg, int part, int thread)
+{
+    (void)thread;
+    const trunk_pass *pass = arg;
+    const trunk_stage *stage = pass->trunk->stages;
+    for (; part >= parts_of(pass, stage->plan); stage++)
+        part -= parts_of(pass, stage->plan);
     const dlb_stage *plan = stage->plan;
-    plan->forward->prepare(team, &plan->shape, stage->node->weights, stage->node->bias,
-                           stage->prepared);
-    if (plan->data && !evaluating)
-        plan->backward->prepare(team, &plan->shape, stage->node->weights, stage->back);
+    int back = part - forward_parts(plan);
+    if (back < 0)
+        plan->forward->prepare(&plan->shape, part, stage->node->weights, stage->node->bias,
+                               stage->prepared);
+    else
+        plan->backward->prepare(&plan->shape, back, stage->node->weights, stage->back);
+}
+
+static void prepare_stages(trunk_pass *pass, dlk_team *team)
+{
+    int parts = 0;
+    for (int k = 0; k < pass->trunk->count; k++)
+        parts += parts_of(pass, pass->trunk->stages[k].plan);
+    dlk_parallel(team, parts, prepare_part, pass);
 }
 
 void dlb_trunk_run_forward(void *self, void *context, dlk_team *team)
 {
-    const dlb_trunk *t = self;
-    trunk_pass pass = {.trunk = t, .context = context, .team = team};
-    for (int k = 0; k < t->count && !pass.context->step->same_weights; k++)
-        prepare_stage(&t->stages[k], pass.context->evaluating, team);
+    trunk_pass pass = {.trunk = self, .context = context, .team = team};
+    if (!pass.context->step->same_weights)
+        prepare_stages(&pass, team);
     dlk_parallel(team, pass.context->step->n, forward_image, &pass);
 }
 

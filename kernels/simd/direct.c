@@ -52,17 +52,22 @@ static size_t scratch_floats(const dlk_stage *s)
     return s->pool ? (size_t)row_pixels(s) * 2 * MOST_VECTORS * V : 0;
 }
 
-static void prepare(dlk_team *team, const dlk_stage *s, const float *weights, const float *bias,
+static int parts(const dlk_stage *s)
+{
+    return dlk_pieces((size_t)s->conv.oc, MOST_VECTORS * V);
+}
+
+/* A part is a block of output channels. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
                     float *prepared)
 {
-    (void)team;
-    size_t oc = (size_t)s->conv.oc, patch = (size_t)dlk_conv2d_patch(&s->conv), block;
-    for (size_t channel = 0; channel < oc; channel += block) {
-        block = (size_t)block_vectors(s, (int)channel) * V;
-        for (size_t i = 0; i < patch; i++, prepared += block)
-            memcpy(prepared, weights + i * oc + channel, block * sizeof *prepared);
-    }
-    memcpy(prepared, bias, oc * sizeof *prepared);
+    size_t oc = (size_t)s->conv.oc, patch = (size_t)dlk_conv2d_patch(&s->conv);
+    size_t channel = (size_t)part * MOST_VECTORS * V;
+    size_t block = (size_t)block_vectors(s, (int)channel) * V;
+    float *to = prepared + patch * channel;
+    for (size_t i = 0; i < patch; i++, to += block)
+        memcpy(to, weights + i * oc + channel, block * sizeof *to);
+    memcpy(prepared + patch * oc + channel, bias + channel, block * sizeof *prepared);
 }
 
 /* ---- Sums in registers ---- */
@@ -255,6 +260,7 @@ const dlk_stage_forward DLK_SIMD(direct) = {
     .name = "direct",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

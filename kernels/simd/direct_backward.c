@@ -70,12 +70,11 @@ static size_t prepared_floats(const dlk_stage *s, bool data)
 }
 
 /* No weights are needed where no dx is wanted. */
-static void prepare(dlk_team *team, const dlk_stage *s, const float *weights, float *prepared)
+static int parts(const dlk_stage *s, bool data)
 {
-    (void)team;
     (void)s;
-    (void)weights;
-    (void)prepared;
+    (void)data;
+    return 0;
 }
 
 static size_t scratch_floats(const dlk_stage *s, bool data)
@@ -216,4 +215,12 @@ static void finish(dlk_team *team, const dlk_stage *s, const dlk_gradients *grou
 }
 
 const dlk_stage_backward DLK_SIMD(direct_backward) = {
-    "direct", misfit, prepared_floats, prepare, scratch_floats, run, gradient_floats, finish};
+    .name = "direct",
+    .misfit = misfit,
+    .prepared_floats = prepared_floats,
+    .parts = parts,
+    .scratch_floats = scratch_floats,
+    .run = run,
+    .gradient_floats = gradient_floats,
+    .finish = finish,
+};

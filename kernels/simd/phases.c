@@ -5,6 +5,8 @@
  * Layouts: prepared [oc][c * kh * kw weights, bias], then those of windows.h.
  * Error: at most 2e-6 of the sum of the absolute products, for up to 1000 of them.
  */
+#include "dlk/lines.h"
+#include "loops.h"
 #include "simd/matrix.h"
 #include "simd/simd.h"
 #include "simd/windows.h"
@@ -121,18 +123,31 @@ static size_t prepared_floats(const dlk_stage *s)
     return weights_floats(s) + DLK_SIMD(windows_prepared)(s);
 }
 
-static void prepare(dlk_team *team, const dlk_stage *s, const float *weights, const float *bias,
+static void lay_out(const dlk_stage *s, float *prepared)
+{
+    DLK_SIMD(windows_lay_out)(s, prepared + weights_floats(s));
+}
+
+static int parts(const dlk_stage *s)
+{
+    return dlk_pieces((size_t)s->conv.oc, V);
+}
+
+/* A part is up to V output channels. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
                     float *prepared)
 {
-    (void)team;
     int kernel = s->conv.kh * s->conv.kw;
-    size_t oc = (size_t)s->conv.oc, c = (size_t)s->conv.c, taps = (size_t)kernel * c;
+    size_t oc = (size_t)s->conv.oc, c = (size_t)s->conv.c, row = (size_t)kernel * c + 1;
+    dlk_range channels = dlk_piece(oc, V, part);
+    size_t count = channels.end - channels.first;
+    float *to = prepared + channels.first * row;
+    dlk_own(to, count * row);
     for (size_t i = 0; i < c; i++)
-        transpose_matrix(kernel, s->conv.oc, weights + i * oc, c * oc,
-                         prepared + i * (size_t)kernel, taps + 1);
-    for (size_t channel = 0; channel < oc; channel++)
-        prepared[channel * (taps + 1) + taps] = bias[channel];
-    DLK_SIMD(windows_prepare)(s, prepared + weights_floats(s));
+        transpose_matrix(kernel, (int)count, weights + i * oc + channels.first, c * oc,
+                         to + i * (size_t)kernel, row);
+    for (size_t i = 0; i < count; i++)
+        to[i * row + row - 1] = bias[channels.first + i];
 }
 
 static size_t scratch_floats(const dlk_stage *s)
@@ -144,6 +159,8 @@ const dlk_stage_forward DLK_SIMD(phases) = {
     .name = "phases",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
+    .lay_out = lay_out,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

@@ -10,6 +10,7 @@
  * Layouts: prepared [oc][kh][row_floats], gradient the same and then dbias [oc].
  * Error: at most 2e-6 of the sum of the absolute products, for up to 1000 survivors a channel.
  */
+#include "dlk/lines.h"
 #include "loops.h"
 #include "simd/matrix.h"
 #include "simd/simd.h"
@@ -291,39 +292,25 @@ static size_t gradient_floats(const dlk_stage *s)
     return weights_floats(s) + (size_t)s->conv.oc;
 }
 
-/* Weights or gradients in both layouts. */
-typedef struct layouts {
-    const dlk_stage *s;
-    const float *weights;
-    float *prepared;
-    const dlk_gradients *groups;
-    float *dweights;
-} layouts;
-
-/* A task: a row of the kernel, for some output channels. */
-typedef struct part {
+/* A part of weights or gradients: a row of the kernel, for some output channels. */
+typedef struct kernel_row {
     int channels;
     size_t first, ky;
-} part;
+} kernel_row;
 
-enum { TASK_CHANNELS = 2 * V };
+enum { PART_CHANNELS = 2 * V };
 
-static part part_of(const dlk_stage *s, int index)
+static int rows_of_parts(const dlk_stage *s)
 {
-    int parts = dlk_pieces((size_t)s->conv.oc, TASK_CHANNELS);
-    dlk_range channels = dlk_piece((size_t)s->conv.oc, TASK_CHANNELS, index % parts);
-    return (part){(int)(channels.end - channels.first), channels.first, (size_t)(index / parts)};
+    return s->conv.kh * dlk_pieces((size_t)s->conv.oc, PART_CHANNELS);
 }
 
-/* So few floats are better left where they are. */
-static void each_part(dlk_team *team, size_t floats, dlk_task_fn *fn, layouts *l)
+static kernel_row row_of(const dlk_stage *s, int part)
 {
-    enum { LEADERS_OWN = 8 * 1024 };
-    int tasks = l->s->conv.kh * dlk_pieces((size_t)l->s->conv.oc, TASK_CHANNELS);
-    if (floats > LEADERS_OWN)
-        dlk_parallel(team, tasks, fn, l);
-    else
-        dlk_alone(team, tasks, fn, l);
+    int pieces = dlk_pieces((size_t)s->conv.oc, PART_CHANNELS);
+    dlk_range channels = dlk_piece((size_t)s->conv.oc, PART_CHANNELS, part % pieces);
+    return (kernel_row){(int)(channels.end - channels.first), channels.first,
+                        (size_t)(part / pieces)};
 }
 
 static size_t row_length(const dlk_stage *s)
@@ -331,24 +318,23 @@ static size_t row_length(const dlk_stage *s)
     return (size_t)s->conv.kw * (size_t)s->conv.c;
 }
 
-/* Rows are padded with zeros. */
-static void prepare_part(void *arg, int index, int thread)
+static int parts(const dlk_stage *s, bool data)
 {
-    (void)thread;
-    const layouts *l = arg;
-    part p = part_of(l->s, index);
-    size_t oc = (size_t)l->s->conv.oc, row = row_length(l->s), padded = row_floats(l->s);
-    float *to = l->prepared + p.first * channel_floats(l->s) + p.ky * padded;
-    transpose_matrix((int)row, p.channels, l->weights + p.ky * row * oc + p.first, oc, to,
-                     channel_floats(l->s));
-    for (int i = 0; i < p.channels; i++, to += channel_floats(l->s))
-        memset(to + row, 0, (padded - row) * sizeof *to);
+    return data ? rows_of_parts(s) : 0;
 }
 
-static void prepare(dlk_team *team, const dlk_stage *s, const float *weights, float *prepared)
+/* Rows are padded with zeros. */
+static void prepare(const dlk_stage *s, int part, const float *weights, float *prepared)
 {
-    layouts l = {.s = s, .weights = weights, .prepared = prepared};
-    each_part(team, weights_floats(s), prepare_part, &l);
+    kernel_row r = row_of(s, part);
+    size_t oc = (size_t)s->conv.oc, row = row_length(s), padded = row_floats(s);
+    float *to = prepared + r.first * channel_floats(s) + r.ky * padded;
+    for (int i = 0; i < r.channels; i++)
+        dlk_own(to + (size_t)i * channel_floats(s), padded);
+    transpose_matrix((int)row, r.channels, weights + r.ky * row * oc + r.first, oc, to,
+                     channel_floats(s));
+    for (int i = 0; i < r.channels; i++, to += channel_floats(s))
+        memset(to + row, 0, (padded - row) * sizeof *to);
 }
 
 /* Add some floats of all groups up, in the first group's place. */
@@ -358,25 +344,36 @@ static void add_groups(const dlk_gradients *groups, size_t at, size_t count)
         dlk_add(count, groups->first + (size_t)i * groups->stride + at, groups->first + at);
 }
 
-static void finish_part(void *arg, int index, int thread)
+typedef struct finish_job {
+    const dlk_stage *s;
+    const dlk_gradients *groups;
+    float *dweights;
+} finish_job;
+
+static void finish_part(void *arg, int part, int thread)
 {
     (void)thread;
-    const layouts *l = arg;
-    part p = part_of(l->s, index);
-    size_t oc = (size_t)l->s->conv.oc, row = row_length(l->s), channel = channel_floats(l->s);
-    size_t first = p.first * channel + p.ky * row_floats(l->s);
-    for (int i = 0; i < p.channels; i++)
-        add_groups(l->groups, first + (size_t)i * channel, row);
-    transpose_matrix(p.channels, (int)row, l->groups->first + first, channel,
-                     l->dweights + p.ky * row * oc + p.first, oc);
+    const finish_job *job = arg;
+    const dlk_stage *s = job->s;
+    kernel_row r = row_of(s, part);
+    size_t oc = (size_t)s->conv.oc, row = row_length(s), channel = channel_floats(s);
+    size_t first = r.first * channel + r.ky * row_floats(s);
+    for (int i = 0; i < r.channels; i++)
+        add_groups(job->groups, first + (size_t)i * channel, row);
+    transpose_matrix(r.channels, (int)row, job->groups->first + first, channel,
+                     job->dweights + r.ky * row * oc + r.first, oc);
 }
 
 static void finish(dlk_team *team, const dlk_stage *s, const dlk_gradients *groups, float *dweights,
                    float *dbias)
 {
-    layouts l = {.s = s, .groups = groups, .dweights = dweights};
+    enum { LEADERS_OWN = 8 * 1024 }; /* so few floats are better left where they are */
+    finish_job job = {s, groups, dweights};
     size_t weights = weights_floats(s), oc = (size_t)s->conv.oc;
-    each_part(team, (size_t)groups->count * weights, finish_part, &l);
+    if ((size_t)groups->count * weights > LEADERS_OWN)
+        dlk_parallel(team, rows_of_parts(s), finish_part, &job);
+    else
+        dlk_alone(team, rows_of_parts(s), finish_part, &job);
     add_groups(groups, weights, oc);
     memcpy(dbias, groups->first + weights, oc * sizeof *dbias);
 }
@@ -385,6 +382,7 @@ const dlk_stage_backward DLK_SIMD(sparse) = {
     .name = "sparse",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

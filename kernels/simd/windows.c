@@ -95,7 +95,7 @@ static workspace workspace_at(const dlk_stage *s, const geometry *g, float *scra
 
 /* ---- Where pixels are ---- */
 
-/* Made once a step, in memory behind the weights. */
+/* Made once, in memory behind the weights. */
 typedef struct tables {
     int32_t *pixel; /* [sorted]: which of the image's pixels are a channel's sorted ones */
     int32_t *start; /* [strip / V]: where, within a quarter, that is which a vector of a strip */
@@ -146,7 +146,7 @@ static void list_picks(const geometry *g, const tables *t)
     }
 }
 
-void DLK_SIMD(windows_prepare)(const dlk_stage *s, float *prepared)
+void DLK_SIMD(windows_lay_out)(const dlk_stage *s, float *prepared)
 {
     geometry g = geometry_of(s);
     tables t = tables_at(&g, prepared);

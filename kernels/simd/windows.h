@@ -91,9 +91,9 @@ const char *DLK_SIMD(windows_misfit)(const dlk_stage *s);
 /* Scratch of a run in which the kernel itself wants `own` floats. */
 size_t DLK_SIMD(windows_scratch)(const dlk_stage *s, size_t own);
 
-/* Where the pixels of strips are, worked out once a step: a part of what the kernel prepares. */
+/* Where the pixels of strips are: what the kernel lays out. */
 size_t DLK_SIMD(windows_prepared)(const dlk_stage *s);
-void DLK_SIMD(windows_prepare)(const dlk_stage *s, float *prepared);
+void DLK_SIMD(windows_lay_out)(const dlk_stage *s, float *prepared);
 
 /* Take an image through the stage: `compute` pools every channel of workspace->kept. */
 typedef void compute_windows_fn(const window_group *group);

@@ -106,32 +106,23 @@ static size_t scratch_floats(const dlk_stage *s)
 
 /* ---- Weights ---- */
 
-typedef struct prepare_job {
-    const dlk_stage *s;
-    const float *weights;
-    float *prepared;
-} prepare_job;
-
-/* A task is a vector of output channels. */
-static void prepare_vector(void *arg, int task, int thread)
+static int parts(const dlk_stage *s)
 {
-    (void)thread;
-    const prepare_job *job = arg;
-    const dlk_conv2d *c = &job->s->conv;
-    int channel = task * V, first = block_first(job->s, channel);
-    size_t block = (size_t)block_vectors(job->s, first) * V, channels = (size_t)c->c;
-    float *to = job->prepared + POINTS * channels * (size_t)first + (channel - first);
-    for (size_t ic = 0; ic < channels; ic++)
-        kernel_at_points(KERNEL, job->weights + ic * (size_t)c->oc + channel,
-                         channels * (size_t)c->oc, to + ic * block, channels * block);
+    return s->conv.oc / V;
 }
 
-static void prepare(dlk_team *team, const dlk_stage *s, const float *weights, const float *bias,
+/* A part is a vector of output channels. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
                     float *prepared)
 {
-    prepare_job job = {s, weights, prepared};
-    dlk_parallel(team, s->conv.oc / V, prepare_vector, &job);
-    memcpy(prepared + weights_floats(s), bias, (size_t)s->conv.oc * sizeof *bias);
+    const dlk_conv2d *c = &s->conv;
+    int channel = part * V, first = block_first(s, channel);
+    size_t block = (size_t)block_vectors(s, first) * V, channels = (size_t)c->c;
+    float *to = prepared + POINTS * channels * (size_t)first + (channel - first);
+    for (size_t ic = 0; ic < channels; ic++)
+        kernel_at_points(KERNEL, weights + ic * (size_t)c->oc + channel, channels * (size_t)c->oc,
+                         to + ic * block, channels * block);
+    memcpy(prepared + weights_floats(s) + channel, bias + channel, V * sizeof *bias);
 }
 
 /* ---- Strips ---- */
@@ -353,6 +344,7 @@ const dlk_stage_forward DLK_SIMD(winograd) = {
     .name = "winograd",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

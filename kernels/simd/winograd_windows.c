@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "dlk/lines.h"
 #include "simd/simd.h"
 #include "simd/windows.h"
 #include "simd/winograd.h"
@@ -79,38 +80,31 @@ static void prepare_some(const dlk_stage *s, const float *weights, int channels,
                     at[(i * PATCH + j) * V + (size_t)channel];
 }
 
-typedef struct prepare_job {
-    const dlk_stage *s;
-    const float *weights;
-    float *prepared;
-} prepare_job;
-
-/* A task is an input channel. */
-static void prepare_channel(void *arg, int task, int thread)
+static void lay_out(const dlk_stage *s, float *prepared)
 {
-    (void)thread;
-    const prepare_job *job = arg;
-    int oc = job->s->conv.oc;
-    const float *weights = job->weights + (ptrdiff_t)task * oc;
-    float *to = job->prepared + (ptrdiff_t)task * oc * PATCH;
-    for (int first = 0; first < oc; first += V) {
-        int left = oc - first;
-        prepare_some(job->s, weights + first, left < V ? left : V, to + first * PATCH);
-    }
+    DLK_SIMD(windows_lay_out)(s, prepared + weights_floats(s));
 }
 
-static void prepare(dlk_team *team, const dlk_stage *s, const float *weights, const float *bias,
+static int parts(const dlk_stage *s)
+{
+    return s->conv.c;
+}
+
+/* A part is an input channel. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
                     float *prepared)
 {
-    enum { LEADERS_OWN = 8 * 1024 }; /* so few floats are better left where they are */
-    size_t oc = (size_t)s->conv.oc;
-    prepare_job job = {s, weights, prepared};
-    if (weights_floats(s) > LEADERS_OWN)
-        dlk_parallel(team, s->conv.c, prepare_channel, &job);
-    else
-        dlk_alone(team, s->conv.c, prepare_channel, &job);
-    memcpy(prepared + weights_floats(s) - oc, bias, oc * sizeof *bias);
-    DLK_SIMD(windows_prepare)(s, prepared + weights_floats(s));
+    int oc = s->conv.oc;
+    size_t floats = (size_t)oc * PATCH, row = (size_t)s->conv.c * floats;
+    float *to = prepared + (size_t)part * floats;
+    for (size_t i = 0; i < PATCH; i++)
+        dlk_own(to + i * row, floats);
+    for (int first = 0; first < oc; first += V) {
+        int left = oc - first;
+        prepare_some(s, weights + part * oc + first, left < V ? left : V, to + first * PATCH);
+    }
+    if (part == 0)
+        memcpy(prepared + PATCH * row, bias, (size_t)oc * sizeof *bias);
 }
 
 /* ---- Windows ---- */
@@ -257,6 +251,8 @@ const dlk_stage_forward DLK_SIMD(winograd_windows) = {
     .name = "winograd 5x5",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
+    .lay_out = lay_out,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

@@ -11,8 +11,11 @@
  * keeps what backward needs of all three: a byte a window.
  *
  * Kernels of stages come in lists, best first. Each says what shapes it does not fit and why,
- * brings the weights into the layout that it wants once a step, and then handles one image at a
- * time on the calling thread. What a kernel computes depends on its arguments alone.
+ * brings the weights into the layout that it wants whenever they have changed, and then handles one
+ * image at a time on the calling thread. What a kernel computes depends on its arguments alone.
+ *
+ * Weights are prepared in parts, each by any thread and in any order, so that those of all stages
+ * can be shared out at once.
  */
 #ifndef DLK_STAGE_H
 #define DLK_STAGE_H
@@ -83,9 +86,14 @@ typedef struct dlk_stage_forward {
     /* Why it cannot compute the stage, for people ("its stride is not 1"); NULL: it can. */
     const char *(*misfit)(const dlk_stage *s);
 
-    /* Weights [kh][kw][c][oc] and bias [oc], in the kernel's own layout. */
+    /*
+     * Weights [kh][kw][c][oc] and bias [oc], in the kernel's own layout. lay_out writes, once, what
+     * depends on the shape alone (NULL: nothing does), prepare the rest.
+     */
     size_t (*prepared_floats)(const dlk_stage *s);
-    void (*prepare)(dlk_team *team, const dlk_stage *s, const float *weights, const float *bias,
+    void (*lay_out)(const dlk_stage *s, float *prepared);
+    int (*parts)(const dlk_stage *s);
+    void (*prepare)(const dlk_stage *s, int part, const float *weights, const float *bias,
                     float *prepared);
 
     size_t (*scratch_floats)(const dlk_stage *s);
@@ -120,9 +128,10 @@ typedef struct dlk_stage_backward {
     /* `data`: whether dx is wanted. */
     const char *(*misfit)(const dlk_stage *s, bool data);
 
-    /* The weights for dx; 0 floats where `data` is false. */
+    /* The weights for dx; no floats and no parts where `data` is false. */
     size_t (*prepared_floats)(const dlk_stage *s, bool data);
-    void (*prepare)(dlk_team *team, const dlk_stage *s, const float *weights, float *prepared);
+    int (*parts)(const dlk_stage *s, bool data);
+    void (*prepare)(const dlk_stage *s, int part, const float *weights, float *prepared);
 
     size_t (*scratch_floats)(const dlk_stage *s, bool data);
     void (*run)(const dlk_stage *s, const dlk_stage_return *back);
