@@ -177,12 +177,28 @@ static void plan_gradients(dlb_graph *g)
     }
 }
 
+/*
+ * A layer so small that a thread which takes a few images through it keeps its weights in the
+ * first-level cache; found where the family of kernels fuses layers at all.
+ */
+static bool is_small(const dlb_graph *g, const dlb_layer *layer)
+{
+    enum { SMALL = 4096 }; /* floats */
+    bool fits = layer->kind == DLB_DENSE || layer->kind == DLB_RELU || layer->kind == DLB_DROPOUT ||
+                layer->kind == DLB_FLATTEN || layer->kind == DLB_SOFTMAX;
+    return g->kernels.stage_forward && fits && layer->weights <= SMALL &&
+           dlb_shape_size(layer->in) <= SMALL;
+}
+
 static void plan_extras(dlb_graph *g, dlb_node *node)
 {
     const dlb_layer *layer = node->layer;
     size_t batch = (size_t)g->batch;
     dlk_conv2d conv2d = dlb_layer_conv2d(layer, g->batch);
     dlk_dense dense = dlb_layer_dense(layer, g->batch);
+    node->small = is_small(g, layer);
+    if (node->small)
+        reserve(&g->scratch_floats, dlb_node_part_scratch(layer));
     if (layer->kind == DLB_CONV2D) {
         size_t groups = (size_t)dlk_grad_groups(g->batch);
         reserve(&g->scratch_floats, dlk_conv2d_scratch(&conv2d));
@@ -287,17 +303,34 @@ static void write_additions(dlb_graph *g, dlb_program *program, const dlb_node *
             add(arg, program, g->nodes[i].block, program == &g->step);
 }
 
+/* The last of the small layers that follow each other down from this one; itself, if it is not. */
+static int small_down_to(const dlb_graph *g, int from)
+{
+    int i = from;
+    while (i > dlb_model_first_trained(g->model) && g->nodes[i].small && g->nodes[i - 1].small)
+        i--;
+    return i;
+}
+
+/*
+ * Gradients of data come first, because the layers below wait for them, and nothing for the
+ * weights'. Small layers have theirs in a row, so that they can be run together.
+ */
 static void write_backward(dlb_graph *g, dlb_program *program, dlb_graph_add_fn *add, void *arg)
 {
-    for (int i = g->node_count - 2; i >= dlb_model_first_trained(g->model); i--) {
-        dlb_node *node = &g->nodes[i];
-        if (node->trunk && !ends_trunk(node))
-            continue;
-        if (node->trunk)
-            dlb_trunk_add_backward(node->trunk, program);
-        else
-            dlb_node_add_backward(node, program);
-        write_additions(g, program, node, add, arg);
+    for (int i = g->node_count - 2, last; i >= dlb_model_first_trained(g->model); i = last - 1) {
+        last = small_down_to(g, i);
+        if (ends_trunk(&g->nodes[i]))
+            dlb_trunk_add_backward(g->nodes[i].trunk, program);
+        for (int k = i; k >= last; k--)
+            if (!g->nodes[k].trunk)
+                dlb_node_add_backward_data(&g->nodes[k], program);
+        for (int k = i; k >= last; k--) {
+            if (!g->nodes[k].trunk)
+                dlb_node_add_backward_weights(&g->nodes[k], program);
+            if (!g->nodes[k].trunk || ends_trunk(&g->nodes[k]))
+                write_additions(g, program, &g->nodes[k], add, arg);
+        }
     }
     if (add)
         add(arg, program, NULL, program == &g->step);
@@ -413,7 +446,7 @@ static void run_program(dlb_graph *g, dlb_program *program, dlb_pool *pool, cons
     dlb_node_context context = {
         .kernels = &g->kernels, .step = step, .evaluating = program == &g->evaluate};
     *step->result = (dlk_softmax_result){0};
-    dlb_program_run(program, pool, &context, trace);
+    dlb_program_run(program, pool, &context, step->n, trace);
 }
 
 void dlb_graph_train(dlb_graph *graph, dlb_pool *pool, const dlb_step *step, dlb_trace *trace)

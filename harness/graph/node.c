@@ -4,31 +4,65 @@
 #include "graph/fusion.h"
 #include "graph/shape.h"
 
-static const float *input_of(const dlb_node *node, const dlb_node_context *context)
+/* Images [first, first + n) of a batch: all of it, or some that a thread takes by itself. */
+typedef struct batch_part {
+    const dlb_node_context *context;
+    int first, n;
+} batch_part;
+
+static batch_part whole_batch(const dlb_node_context *context)
 {
-    return node->x ? node->x : context->step->x;
+    return (batch_part){context, 0, context->step->n};
 }
 
-static float *dweights_of(const dlb_node *node, const dlb_node_context *context)
+/* The part's rows of [batch][shape]; NULL stays NULL. */
+static float *rows_of(const batch_part *part, float *tensor, dlb_shape shape)
 {
-    return context->step->gradients + node->block->offset;
+    return tensor ? tensor + (size_t)part->first * (size_t)dlb_shape_size(shape) : NULL;
 }
 
-static float *dbias_of(const dlb_node *node, const dlb_node_context *context)
+static const float *input_of(const dlb_node *node, const batch_part *part)
 {
-    return dweights_of(node, context) + node->block->weights;
+    const float *x = node->x ? node->x : part->context->step->x;
+    return x + (size_t)part->first * (size_t)dlb_shape_size(node->layer->in);
 }
 
-static size_t output_floats(const dlb_node *node, const dlb_node_context *context)
+static float *y_of(const dlb_node *node, const batch_part *part)
 {
-    return (size_t)context->step->n * (size_t)dlb_shape_size(node->layer->out);
+    return rows_of(part, node->y, node->layer->out);
+}
+
+static float *dx_of(const dlb_node *node, const batch_part *part)
+{
+    return rows_of(part, node->dx, node->layer->in);
+}
+
+static const float *dy_of(const dlb_node *node, const batch_part *part)
+{
+    return rows_of(part, node->dy, node->layer->out);
+}
+
+static float *dweights_of(const dlb_node *node, const batch_part *part)
+{
+    return part->context->step->gradients + node->block->offset;
+}
+
+static float *dbias_of(const dlb_node *node, const batch_part *part)
+{
+    return dweights_of(node, part) + node->block->weights;
+}
+
+static size_t output_floats(const dlb_node *node, const batch_part *part)
+{
+    return (size_t)part->n * (size_t)dlb_shape_size(node->layer->out);
 }
 
 /* In evaluation nothing is dropped: the layer is a copy, where it is not left out. */
-static dlk_dropout dropout_shape(const dlb_node *node, const dlb_node_context *context)
+static dlk_dropout dropout_shape(const dlb_node *node, const batch_part *part)
 {
-    dlk_dropout s = dlb_layer_dropout(node->layer, context->step->n);
-    if (context->evaluating)
+    dlk_dropout s = dlb_layer_dropout(node->layer, part->n);
+    s.first = part->first;
+    if (part->context->evaluating)
         s.rate = 0;
     return s;
 }
@@ -64,103 +98,100 @@ void dlb_step_image(const dlb_step *step, int index, size_t floats, float *image
         image[i] = pixels->values[bytes[i]];
 }
 
-/* ---- What an operation does: a node and a context to a kernel's arguments ---- */
+/* ---- What an operation does: a node and a part of a batch to a kernel's arguments ---- */
 
-static void conv2d_forward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
+static void conv2d_forward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    dlk_conv2d s = dlb_layer_conv2d(node->layer, context->step->n);
-    context->kernels->conv2d_forward(team, &s, input_of(node, context), node->weights, node->bias,
-                                     node->y);
+    dlk_conv2d s = dlb_layer_conv2d(node->layer, part->n);
+    part->context->kernels->conv2d_forward(team, &s, input_of(node, part), node->weights, node->bias,
+                                     y_of(node, part));
 }
 
-static void conv2d_backward_data(const dlb_node *node, const dlb_node_context *context,
-                                 dlk_team *team)
+static void conv2d_backward_data(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    dlk_conv2d s = dlb_layer_conv2d(node->layer, context->step->n);
-    context->kernels->conv2d_backward_data(team, &s, node->dy, node->weights, node->dx);
+    dlk_conv2d s = dlb_layer_conv2d(node->layer, part->n);
+    part->context->kernels->conv2d_backward_data(team, &s, dy_of(node, part), node->weights, dx_of(node, part));
 }
 
-static void conv2d_backward_weights(const dlb_node *node, const dlb_node_context *context,
-                                    dlk_team *team)
+static void conv2d_backward_weights(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    dlk_conv2d s = dlb_layer_conv2d(node->layer, context->step->n);
-    context->kernels->conv2d_backward_weights(team, &s, input_of(node, context), node->dy,
-                                              node->partial, dweights_of(node, context),
-                                              dbias_of(node, context));
+    dlk_conv2d s = dlb_layer_conv2d(node->layer, part->n);
+    part->context->kernels->conv2d_backward_weights(team, &s, input_of(node, part), dy_of(node, part),
+                                              node->partial, dweights_of(node, part),
+                                              dbias_of(node, part));
 }
 
-static void dense_forward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
+static void dense_forward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    dlk_dense s = dlb_layer_dense(node->layer, context->step->n);
-    context->kernels->dense_forward(team, &s, input_of(node, context), node->weights, node->bias,
-                                    node->y);
+    dlk_dense s = dlb_layer_dense(node->layer, part->n);
+    part->context->kernels->dense_forward(team, &s, input_of(node, part), node->weights, node->bias,
+                                    y_of(node, part));
 }
 
-static void dense_backward_data(const dlb_node *node, const dlb_node_context *context,
-                                dlk_team *team)
+static void dense_backward_data(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    dlk_dense s = dlb_layer_dense(node->layer, context->step->n);
-    context->kernels->dense_backward_data(team, &s, node->dy, node->weights, node->dx);
+    dlk_dense s = dlb_layer_dense(node->layer, part->n);
+    part->context->kernels->dense_backward_data(team, &s, dy_of(node, part), node->weights, dx_of(node, part));
 }
 
-static void dense_backward_weights(const dlb_node *node, const dlb_node_context *context,
-                                   dlk_team *team)
+static void dense_backward_weights(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    dlk_dense s = dlb_layer_dense(node->layer, context->step->n);
-    context->kernels->dense_backward_weights(team, &s, input_of(node, context), node->dy,
-                                             dweights_of(node, context), dbias_of(node, context));
+    dlk_dense s = dlb_layer_dense(node->layer, part->n);
+    part->context->kernels->dense_backward_weights(team, &s, input_of(node, part), dy_of(node, part),
+                                             dweights_of(node, part), dbias_of(node, part));
 }
 
-static void maxpool_forward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
+static void maxpool_forward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    dlk_pool s = dlb_layer_pool(node->layer, context->step->n);
-    context->kernels->maxpool_forward(team, &s, input_of(node, context), node->y, node->winner);
+    dlk_pool s = dlb_layer_pool(node->layer, part->n);
+    part->context->kernels->maxpool_forward(team, &s, input_of(node, part), y_of(node, part), node->winner);
 }
 
-static void maxpool_backward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
+static void maxpool_backward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    dlk_pool s = dlb_layer_pool(node->layer, context->step->n);
-    context->kernels->maxpool_backward(team, &s, node->dy, node->winner, node->dx);
+    dlk_pool s = dlb_layer_pool(node->layer, part->n);
+    part->context->kernels->maxpool_backward(team, &s, dy_of(node, part), node->winner, dx_of(node, part));
 }
 
-static void relu_forward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
+static void relu_forward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    context->kernels->relu_forward(team, output_floats(node, context), input_of(node, context),
-                                   node->y);
+    part->context->kernels->relu_forward(team, output_floats(node, part), input_of(node, part),
+                                   y_of(node, part));
 }
 
-static void relu_backward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
+static void relu_backward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    context->kernels->relu_backward(team, output_floats(node, context), node->y, node->dy,
-                                    node->dx);
+    part->context->kernels->relu_backward(team, output_floats(node, part), y_of(node, part), dy_of(node, part),
+                                    dx_of(node, part));
 }
 
-static void dropout_forward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
+static void dropout_forward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    dlk_dropout s = dropout_shape(node, context);
-    dlk_rng_key key = dlb_dropout_key(node->index, context->step);
-    context->kernels->dropout_forward(team, &s, &key, input_of(node, context), node->y);
+    dlk_dropout s = dropout_shape(node, part);
+    dlk_rng_key key = dlb_dropout_key(node->index, part->context->step);
+    part->context->kernels->dropout_forward(team, &s, &key, input_of(node, part), y_of(node, part));
 }
 
-static void dropout_backward(const dlb_node *node, const dlb_node_context *context, dlk_team *team)
+static void dropout_backward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    dlk_dropout s = dropout_shape(node, context);
-    dlk_rng_key key = dlb_dropout_key(node->index, context->step);
-    context->kernels->dropout_backward(team, &s, &key, node->dy, node->dx);
+    dlk_dropout s = dropout_shape(node, part);
+    dlk_rng_key key = dlb_dropout_key(node->index, part->context->step);
+    part->context->kernels->dropout_backward(team, &s, &key, dy_of(node, part), dx_of(node, part));
 }
 
-static void loss(const dlb_node *node, const dlb_node_context *context, dlk_team *team,
-                 float *gradient)
+static void loss(const dlb_node *node, const batch_part *part, dlk_team *team, float *gradient,
+                 dlk_softmax_result *result)
 {
-    const dlb_step *step = context->step;
-    context->kernels->softmax_xent(team, step->n, node->layer->in.c, input_of(node, context),
-                                   step->labels, 1.0F / (float)step->step_images, node->losses,
-                                   gradient, step->result);
+    const dlb_step *step = part->context->step;
+    part->context->kernels->softmax_xent(team, part->n, node->layer->in.c, input_of(node, part),
+                                         step->labels + part->first,
+                                         1.0F / (float)step->step_images,
+                                         node->losses + part->first, gradient, result);
 }
 
 /* ---- Which operations a layer has ---- */
 
-typedef void node_fn(const dlb_node *node, const dlb_node_context *context, dlk_team *team);
+typedef void node_fn(const dlb_node *node, const batch_part *part, dlk_team *team);
 
 typedef struct layer_ops {
     node_fn *forward, *backward_data, *backward_weights;
@@ -185,44 +216,113 @@ static bool has_images(const dlb_node_context *context)
 static void run_forward(void *self, void *context, dlk_team *team)
 {
     const dlb_node *node = self;
+    batch_part all = whole_batch(context);
     if (has_images(context))
-        ops_of[node->layer->kind].forward(node, context, team);
+        ops_of[node->layer->kind].forward(node, &all, team);
 }
 
 static void run_backward_data(void *self, void *context, dlk_team *team)
 {
     const dlb_node *node = self;
+    batch_part all = whole_batch(context);
     if (has_images(context))
-        ops_of[node->layer->kind].backward_data(node, context, team);
+        ops_of[node->layer->kind].backward_data(node, &all, team);
 }
 
 static void run_backward_weights(void *self, void *context, dlk_team *team)
 {
     const dlb_node *node = self;
+    batch_part all = whole_batch(context);
     size_t gradients = (size_t)node->block->weights + (size_t)node->block->biases;
     if (has_images(context))
-        ops_of[node->layer->kind].backward_weights(node, context, team);
+        ops_of[node->layer->kind].backward_weights(node, &all, team);
     else
-        memset(dweights_of(node, context), 0, gradients * sizeof(float));
+        memset(dweights_of(node, &all), 0, gradients * sizeof(float));
 }
 
 static void run_loss_train(void *self, void *context, dlk_team *team)
 {
     const dlb_node *node = self;
+    batch_part all = whole_batch(context);
     if (has_images(context))
-        loss(node, context, team, node->dx);
+        loss(node, &all, team, node->dx, all.context->step->result);
 }
 
 static void run_loss_evaluate(void *self, void *context, dlk_team *team)
 {
+    batch_part all = whole_batch(context);
     if (has_images(context))
-        loss(self, context, team, NULL);
+        loss(self, &all, team, NULL, all.context->step->result);
 }
 
-static dlb_op make_op(dlb_node *node, dlb_op_fn *run, dlb_pass pass, const char *what)
+/* ---- The same by parts of the batch, for layers that are small ---- */
+
+size_t dlb_node_part_scratch(const dlb_layer *layer)
+{
+    dlk_dense dense = dlb_layer_dense(layer, DLB_BLOCK_IMAGES);
+    return layer->kind == DLB_DENSE ? dlk_dense_scratch() + dlk_dense_shared(&dense) : 0;
+}
+
+/* What the threads of a team would share is a part of the one's own scratch. */
+static void run_part(const dlb_node *node, node_fn *fn, void *context, dlk_team *alone, int first,
+                     int end)
+{
+    batch_part part = {context, first, end - first};
+    alone->shared = alone->scratch + dlk_dense_scratch();
+    fn(node, &part, alone);
+}
+
+static void part_forward(void *self, void *context, dlk_team *alone, int first, int end)
+{
+    const dlb_node *node = self;
+    run_part(node, ops_of[node->layer->kind].forward, context, alone, first, end);
+}
+
+static void part_backward_data(void *self, void *context, dlk_team *alone, int first, int end)
+{
+    const dlb_node *node = self;
+    run_part(node, ops_of[node->layer->kind].backward_data, context, alone, first, end);
+}
+
+/* Correct answers are counted at once, losses added up in the images' order when all are there. */
+static void part_loss(dlb_node *node, const batch_part *part, dlk_team *alone, float *gradient)
+{
+    dlk_softmax_result result;
+    loss(node, part, alone, gradient, &result);
+    atomic_fetch_add_explicit(&node->correct, result.correct, memory_order_relaxed);
+}
+
+static void part_loss_train(void *self, void *context, dlk_team *alone, int first, int end)
+{
+    batch_part part = {context, first, end - first};
+    part_loss(self, &part, alone, dx_of(self, &part));
+}
+
+static void part_loss_evaluate(void *self, void *context, dlk_team *alone, int first, int end)
+{
+    batch_part part = {context, first, end - first};
+    part_loss(self, &part, alone, NULL);
+}
+
+static void gather_losses(void *self, void *context, dlk_team *team)
+{
+    (void)team;
+    dlb_node *node = self;
+    const dlb_step *step = ((const dlb_node_context *)context)->step;
+    step->result->correct = atomic_exchange(&node->correct, 0);
+    step->result->loss_sum = 0;
+    for (int image = 0; image < step->n; image++)
+        step->result->loss_sum += (double)node->losses[image];
+}
+
+/* ---- Added to a program ---- */
+
+static dlb_op make_op(dlb_node *node, dlb_op_fn *run, dlb_op_part_fn *part, dlb_pass pass,
+                      const char *what)
 {
     dlb_op op = {.phase = pass == DLB_FORWARD ? DLB_PHASE_FORWARD : DLB_PHASE_BACKWARD,
                  .run = run,
+                 .part = node->small ? part : NULL,
                  .self = node,
                  .operation = dlb_layer_operation(node->layer->kind, pass)};
     snprintf(op.name, sizeof op.name, "%s %s", node->layer->name, what);
@@ -238,7 +338,7 @@ void dlb_node_add_forward(dlb_node *node, dlb_program *program)
 {
     if (!ops_of[node->layer->kind].forward)
         return;
-    dlb_op op = make_op(node, run_forward, DLB_FORWARD, "forward");
+    dlb_op op = make_op(node, run_forward, part_forward, DLB_FORWARD, "forward");
     dlb_op_reads(&op, node->x_buffer);
     dlb_op_reads(&op, parameter_buffer_of(node));
     dlb_op_writes(&op, node->y_buffer);
@@ -246,30 +346,36 @@ void dlb_node_add_forward(dlb_node *node, dlb_program *program)
     dlb_program_add(program, &op);
 }
 
-void dlb_node_add_backward(dlb_node *node, dlb_program *program)
+void dlb_node_add_backward_data(dlb_node *node, dlb_program *program)
 {
-    const layer_ops *ops = &ops_of[node->layer->kind];
-    if (ops->backward_data && node->dx) {
-        dlb_op op = make_op(node, run_backward_data, DLB_BACKWARD_DATA, "backward data");
-        dlb_op_reads(&op, node->dy_buffer);
-        dlb_op_reads(&op, node->y_buffer);
-        dlb_op_reads(&op, parameter_buffer_of(node));
-        dlb_op_reads(&op, node->winner_buffer);
-        dlb_op_writes(&op, node->dx_buffer);
-        dlb_program_add(program, &op);
-    }
-    if (ops->backward_weights) {
-        dlb_op op = make_op(node, run_backward_weights, DLB_BACKWARD_WEIGHTS, "backward weights");
-        dlb_op_reads(&op, node->dy_buffer);
-        dlb_op_reads(&op, node->x_buffer);
-        dlb_op_writes(&op, node->block->gradient_buffer);
-        dlb_program_add(program, &op);
-    }
+    if (!ops_of[node->layer->kind].backward_data || !node->dx)
+        return;
+    dlb_op op =
+        make_op(node, run_backward_data, part_backward_data, DLB_BACKWARD_DATA, "backward data");
+    dlb_op_reads(&op, node->dy_buffer);
+    dlb_op_reads(&op, node->y_buffer);
+    dlb_op_reads(&op, parameter_buffer_of(node));
+    dlb_op_reads(&op, node->winner_buffer);
+    dlb_op_writes(&op, node->dx_buffer);
+    dlb_program_add(program, &op);
+}
+
+void dlb_node_add_backward_weights(dlb_node *node, dlb_program *program)
+{
+    if (!ops_of[node->layer->kind].backward_weights)
+        return;
+    dlb_op op = make_op(node, run_backward_weights, NULL, DLB_BACKWARD_WEIGHTS, "backward weights");
+    dlb_op_reads(&op, node->dy_buffer);
+    dlb_op_reads(&op, node->x_buffer);
+    dlb_op_writes(&op, node->block->gradient_buffer);
+    dlb_program_add(program, &op);
 }
 
 void dlb_node_add_loss(dlb_node *node, dlb_program *program, bool train)
 {
-    dlb_op op = make_op(node, train ? run_loss_train : run_loss_evaluate, DLB_FORWARD, "and loss");
+    dlb_op op = make_op(node, train ? run_loss_train : run_loss_evaluate,
+                        train ? part_loss_train : part_loss_evaluate, DLB_FORWARD, "and loss");
+    op.gather = gather_losses;
     dlb_op_reads(&op, node->x_buffer);
     if (train)
         dlb_op_writes(&op, node->dx_buffer);

@@ -3,6 +3,8 @@
 #ifndef DLB_GRAPH_NODE_H
 #define DLB_GRAPH_NODE_H
 
+#include <stdatomic.h>
+
 #include "graph/graph.h"
 
 /* What one run of a program works on. */
@@ -16,6 +18,7 @@ typedef struct dlb_node {
     const dlb_layer *layer;
     int index;               /* of the layer: the random stream of its dropout */
     struct dlb_trunk *trunk; /* that computes it; NULL: it is computed by itself */
+    bool small;              /* threads had better take images through it than share it */
 
     /* Values, and gradients of the loss by them. In place: y == x and dx == dy. x is NULL for
      * the batch itself; dx is NULL where no gradient is wanted. All are NULL within a trunk. */
@@ -25,6 +28,7 @@ typedef struct dlb_node {
     float *partial;  /* conv2d: sums of groups of images */
     uint8_t *winner; /* maxpool */
     float *losses;   /* softmax */
+    _Atomic int correct; /* softmax: answers counted so far, where it is computed by parts */
 
     /* The same as operands. */
     int x_buffer, y_buffer, dx_buffer, dy_buffer;
@@ -39,8 +43,12 @@ void dlb_step_image(const dlb_step *step, int index, size_t floats, float *image
 
 void dlb_node_add_forward(dlb_node *node, dlb_program *program);
 
-/* The data gradient comes first: the layers below wait for it, nothing for the weights'. */
-void dlb_node_add_backward(dlb_node *node, dlb_program *program);
+/* A layer without parameters has no weights' gradient, the first one of a model no data's. */
+void dlb_node_add_backward_data(dlb_node *node, dlb_program *program);
+void dlb_node_add_backward_weights(dlb_node *node, dlb_program *program);
+
+/* Scratch that a thread needs which takes some images through a layer by itself. */
+size_t dlb_node_part_scratch(const dlb_layer *layer);
 
 /* Softmax and loss; `train` also wants the gradient. */
 void dlb_node_add_loss(dlb_node *node, dlb_program *program, bool train);

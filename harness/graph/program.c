@@ -19,6 +19,8 @@ void dlb_program_init(dlb_program *program)
 
 void dlb_program_release(dlb_program *program)
 {
+    free(program->names);
+    free(program->together);
     free(program->taken);
     free(program->remaining);
     free(program->waits_for);
@@ -71,9 +73,37 @@ static bool must_precede(const dlb_op *early, const dlb_op *late)
            share(early->reads, early->read_count, late->writes, late->write_count);
 }
 
+/* ---- Runs of operations that go image by image ---- */
+
+static bool continues(const dlb_op *op, const dlb_op *next)
+{
+    return op->part && next->part && next->phase == op->phase;
+}
+
+/* Both names are cut to fit. */
+static void name_together(const dlb_op *first, const dlb_op *last, char *name, size_t size)
+{
+    snprintf(name, size, "%.22s-%.22s", first->name, last->name);
+}
+
+static void find_together(dlb_program *program)
+{
+    size_t count = (size_t)program->count;
+    program->together = dlb_alloc(count, sizeof *program->together);
+    program->names = dlb_alloc(count, sizeof *program->names);
+    for (int i = program->count - 1; i >= 0; i--) {
+        const dlb_op *op = &program->ops[i];
+        bool more = i + 1 < program->count && continues(op, op + 1);
+        program->together[i] = more ? program->together[i + 1] : i + 1;
+        name_together(op, &program->ops[program->together[i] - 1], program->names[i],
+                      sizeof *program->names);
+    }
+}
+
 void dlb_program_seal(dlb_program *program)
 {
     int count = program->count;
+    find_together(program);
     size_t edges = 0, capacity = 0;
     program->successor_start = dlb_alloc((size_t)count + 1, sizeof(int));
     program->waits_for = dlb_alloc((size_t)count, sizeof(int));
@@ -98,28 +128,75 @@ typedef struct run {
     dlb_program *program;
     dlb_pool *pool;
     void *context;
+    int images;
     dlb_trace *trace;
     pthread_mutex_t lock; /* of the program's run state and of busy_s */
     dlk_gate progress;    /* advances when an operation has ended */
 } run;
 
+/* Operation `first` of the program and those behind it, up to `end`. */
+typedef struct few_ops {
+    const run *run;
+    int first, end;
+    const dlk_team *team;
+} few_ops;
+
 /* Returns seconds × the team's share of the threads. */
+static double note_time(const few_ops *few, const char *name, int team_index, int64_t start)
+{
+    const run *r = few->run;
+    int64_t end = dlb_clock_ns();
+    dlb_phase phase = r->program->ops[few->first].phase;
+    if (r->trace)
+        dlb_trace_add(r->trace, team_index, name, dlb_phase_name(phase), start, end);
+    return 1e-9 * (double)(end - start) * few->team->size / dlb_pool_threads(r->pool);
+}
+
 static double run_op(const run *r, int index, int team_index, dlk_team *team)
 {
     const dlb_op *op = &r->program->ops[index];
     int64_t start = dlb_clock_ns();
     op->run(op->self, r->context, team);
-    int64_t end = dlb_clock_ns();
-    if (r->trace)
-        dlb_trace_add(r->trace, team_index, op->name, dlb_phase_name(op->phase), start, end);
-    return 1e-9 * (double)(end - start) * team->size / dlb_pool_threads(r->pool);
+    return note_time(&(few_ops){r, index, index + 1, team}, op->name, team_index, start);
+}
+
+static void run_block(void *arg, int block, int thread)
+{
+    const few_ops *few = arg;
+    const run *r = few->run;
+    int first = block * DLB_BLOCK_IMAGES, end = first + DLB_BLOCK_IMAGES;
+    dlk_team alone;
+    dlk_team_init(&alone, 1, NULL, dlk_scratch(few->team, thread), few->team->scratch_floats, 0);
+    for (const dlb_op *op = &r->program->ops[few->first]; op < &r->program->ops[few->end]; op++)
+        op->part(op->self, r->context, &alone, first, end < r->images ? end : r->images);
+}
+
+static double run_together(const run *r, int first, int team_index, dlk_team *team)
+{
+    few_ops few = {r, first, r->program->together[first], team};
+    int blocks = (r->images + DLB_BLOCK_IMAGES - 1) / DLB_BLOCK_IMAGES;
+    int64_t start = dlb_clock_ns();
+    dlk_parallel(team, blocks, run_block, &few);
+    for (int i = few.first; i < few.end; i++) {
+        const dlb_op *op = &r->program->ops[i];
+        if (op->gather)
+            op->gather(op->self, r->context, team);
+    }
+    return note_time(&few, r->program->names[first], team_index, start);
 }
 
 static void lead_alone(void *arg, int team_index, dlk_team *team)
 {
     run *r = arg;
-    for (int i = 0; i < r->program->count; i++)
-        r->program->busy_s[r->program->ops[i].phase] += run_op(r, i, team_index, team);
+    dlb_program *program = r->program;
+    bool shares = team->size > 1 && r->images > DLB_BLOCK_IMAGES;
+    for (int i = 0; i < program->count;) {
+        int end = shares ? program->together[i] : i + 1;
+        program->busy_s[program->ops[i].phase] += end > i + 1
+                                                      ? run_together(r, i, team_index, team)
+                                                      : run_op(r, i, team_index, team);
+        i = end;
+    }
 }
 
 /* The first operation that is ready and not taken, or -1. */
@@ -164,9 +241,11 @@ static void lead_among_others(void *arg, int team_index, dlk_team *team)
     pthread_mutex_unlock(&r->lock);
 }
 
-void dlb_program_run(dlb_program *program, dlb_pool *pool, void *context, dlb_trace *trace)
+void dlb_program_run(dlb_program *program, dlb_pool *pool, void *context, int images,
+                     dlb_trace *trace)
 {
-    run r = {.program = program, .pool = pool, .context = context, .trace = trace};
+    run r = {
+        .program = program, .pool = pool, .context = context, .images = images, .trace = trace};
     if (dlb_pool_teams(pool) == 1) {
         dlb_pool_run(pool, lead_alone, &r);
         return;

@@ -5,6 +5,10 @@
  * what the other touches keep the order in which they were added; all others may run at the same
  * time, each on a team of the pool. A program run on one team runs in the order of addition.
  *
+ * Operations of a phase that follow each other and that each go image by image are run together
+ * where a team has several threads: a thread takes blocks of images through all of them, so that
+ * the team meets once. What is computed is the same.
+ *
  * Life: init → add … → seal → run … → release.
  */
 #ifndef DLB_GRAPH_PROGRAM_H
@@ -29,11 +33,19 @@ enum { DLB_OP_OPERANDS = 12 };
 
 typedef void dlb_op_fn(void *self, void *context, dlk_team *team);
 
+/* A part of an operation: images [first, end), on the calling thread, which is a team of its own.
+ * `first` is a multiple of DLB_BLOCK_IMAGES. */
+typedef void dlb_op_part_fn(void *self, void *context, dlk_team *alone, int first, int end);
+
+enum { DLB_BLOCK_IMAGES = 16 };
+
 typedef struct dlb_op {
     char name[48]; /* "conv2d_1 forward" */
     dlb_phase phase;
     dlb_op_fn *run;
-    void *self; /* passed to run; not owned */
+    dlb_op_part_fn *part; /* NULL: it does not go image by image */
+    dlb_op_fn *gather;    /* to be run after all parts; NULL: they leave nothing to do */
+    void *self;           /* passed to all of them; not owned */
     dlk_operation
         operation; /* the entry of the table of kernels that it calls; DLK_OP_COUNT: none */
     int read_count, write_count;
@@ -47,6 +59,8 @@ typedef struct dlb_program {
     int *successors;      /* of all operations, one after the other */
     int *successor_start; /* count + 1 */
     int *waits_for;       /* number of predecessors of each operation */
+    int *together;        /* the end of the operations that can be run together from each on */
+    char (*names)[48];    /* of those */
 
     /* One run. */
     int *remaining; /* predecessors that have not ended */
@@ -67,7 +81,11 @@ void dlb_program_add(dlb_program *program, const dlb_op *op);
 /* Work out the order. No operation may be added after this. */
 void dlb_program_seal(dlb_program *program);
 
-/* Run every operation once; `context` is passed to each. `trace` may be NULL. */
-void dlb_program_run(dlb_program *program, dlb_pool *pool, void *context, dlb_trace *trace);
+/*
+ * Run every operation once; `context`, which has that many images, is passed to each. `trace` may
+ * be NULL.
+ */
+void dlb_program_run(dlb_program *program, dlb_pool *pool, void *context, int images,
+                     dlb_trace *trace);
 
 #endif

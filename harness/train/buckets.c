@@ -11,14 +11,23 @@ static dlb_range range_of(const dlb_graph *graph, const dlb_group *group)
     return (dlb_range){dlb_graph_block(graph, group->first_block)->offset, end};
 }
 
+static bool fits(const dlb_group *group, const dlb_graph *graph, size_t limit, dlb_fusion fusion)
+{
+    enum { SMALL = 32 * 1024 }; /* floats */
+    dlb_range range = range_of(graph, group);
+    size_t floats = range.end - range.first;
+    if (fusion == DLB_FUSE_SMALL)
+        return floats <= SMALL && group->end_block - group->first_block <= DLB_FUSED_SMALL;
+    return fusion == DLB_FUSE_ALL || floats <= limit;
+}
+
 /* Extend the group downwards while all of it fits. */
 static void fuse(dlb_group *group, const dlb_graph *graph, size_t limit, dlb_fusion fusion)
 {
-    while (fusion != DLB_FUSE_NONE && group->first_block > 0) {
+    while (group->first_block > 0) {
         dlb_group larger = *group;
         larger.first_block--;
-        dlb_range range = range_of(graph, &larger);
-        if (fusion != DLB_FUSE_ALL && range.end - range.first > limit)
+        if (!fits(&larger, graph, limit, fusion))
             return;
         *group = larger;
     }
@@ -48,7 +57,7 @@ void dlb_buckets_init(dlb_buckets *b, const dlb_graph *graph, size_t limit, dlb_
 {
     int blocks = dlb_graph_block_count(graph);
     size_t grains = limit / DLB_EXCHANGE_GRAIN ? limit / DLB_EXCHANGE_GRAIN : 1;
-    limit = fusion == DLB_FUSE_NONE ? dlb_graph_size(graph) : grains * DLB_EXCHANGE_GRAIN;
+    limit = fusion == DLB_FUSE_SMALL ? dlb_graph_size(graph) : grains * DLB_EXCHANGE_GRAIN;
     *b = (dlb_buckets){.groups = dlb_alloc((size_t)blocks, sizeof *b->groups)};
     for (int end = blocks; end > 0;) {
         dlb_group *group = &b->groups[b->group_count++];

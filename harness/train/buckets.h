@@ -1,5 +1,5 @@
 /*
- * How the flat gradient is cut for its exchange.
+ * How the flat gradient is cut for its exchange, or for the updates of a rank alone.
  *
  * From the last layer down, as gradients become final: layers are fused while they fit into one
  * bucket, and a layer that is larger is cut into several. Buckets that become ready together, with
@@ -24,12 +24,15 @@ typedef struct dlb_buckets {
 } dlb_buckets;
 
 typedef enum dlb_fusion {
-    DLB_FUSE_NONE,     /* one bucket a layer */
+    DLB_FUSE_SMALL,    /* only layers that stay in a core's cache together; none is cut */
     DLB_FUSE_TO_LIMIT, /* as above */
     DLB_FUSE_ALL,      /* one group: everything becomes ready together, at the end */
 } dlb_fusion;
 
-/* `limit`: floats of a bucket. */
+/* Layers that are fused because they are small, at most. */
+enum { DLB_FUSED_SMALL = 5 };
+
+/* `limit`: floats of a bucket, where layers are fused to it. */
 void dlb_buckets_init(dlb_buckets *buckets, const dlb_graph *graph, size_t limit,
                       dlb_fusion fusion);
 void dlb_buckets_release(dlb_buckets *buckets);

@@ -180,7 +180,7 @@ static dlb_fusion chosen_fusion(const dlb_session *s)
 {
     if (dlb_optimizer_needs_norms(&s->workload))
         return DLB_FUSE_ALL; /* all norms come before any update */
-    return dlb_comm_size(s->comm) == 1 ? DLB_FUSE_NONE : DLB_FUSE_TO_LIMIT;
+    return dlb_comm_size(s->comm) == 1 ? DLB_FUSE_SMALL : DLB_FUSE_TO_LIMIT;
 }
 
 static size_t floats_of_kb(long long kb)

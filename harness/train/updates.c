@@ -403,18 +403,28 @@ static void add_join(dlb_updates *u, dlb_program *program, const dlb_block *bloc
     dlb_program_add(program, &op);
 }
 
+_Static_assert(DLB_FUSED_SMALL + 1 <= DLB_OP_OPERANDS, "room for the operands of a group");
+
 static void add_finish(dlb_updates *u, dlb_program *program, group *g)
 {
-    const dlb_block *block = dlb_graph_block(u->options.graph, g->plan->first_block);
-    dlb_op op = make_op(block->layer->name, "update", run_finish, g);
+    const dlb_group *plan = g->plan;
+    const dlb_block *first = dlb_graph_block(u->options.graph, plan->first_block);
+    dlb_op op = make_op(first->layer->name, "update", run_finish, g);
     dlb_op_writes(&op, g->operand);
-    if (joins(u)) { /* one after the other, when all are started */
+    if (joins(u)) /* one after the other, when all are started */
         dlb_op_writes(&op, u->order);
-    } else {
+    for (int i = plan->first_block; !joins(u) && i < plan->end_block; i++) {
+        const dlb_block *block = dlb_graph_block(u->options.graph, i);
         dlb_op_reads(&op, block->gradient_buffer);
         dlb_op_writes(&op, block->parameter_buffer);
     }
     dlb_program_add(program, &op);
+}
+
+/* The last of its group's gradients to become final. */
+static bool completes_group(const dlb_updates *u, const dlb_block *block)
+{
+    return block->index == group_of(u, block)->plan->first_block;
 }
 
 void dlb_updates_add(void *updates, dlb_program *program, const dlb_block *block, bool ends_step)
@@ -426,7 +436,7 @@ void dlb_updates_add(void *updates, dlb_program *program, const dlb_block *block
         return;
     if (block && joins(u))
         add_join(u, program, block);
-    else if (block)
+    else if (block && completes_group(u, block))
         add_finish(u, program, group_of(u, block));
     for (int i = 0; !block && joins(u) && i < u->options.buckets->group_count; i++)
         add_finish(u, program, &u->groups[i]);
@@ -522,6 +532,11 @@ dlb_updates_times dlb_updates_take_times(dlb_updates *u)
     dlb_updates_times times = u->times;
     u->times = (dlb_updates_times){0};
     return times;
+}
+
+dlb_range dlb_updates_last(const dlb_updates *u)
+{
+    return u->buckets[u->options.buckets->bucket_count - 1].slice;
 }
 
 /* ---- The optimizer's state as a whole ---- */

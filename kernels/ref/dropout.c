@@ -31,6 +31,11 @@ static int32_t threshold_of(const dlk_dropout *s)
     return (int32_t)ceil((double)s->rate * 65536.0);
 }
 
+static size_t elements_of(const dlk_dropout *s, int images)
+{
+    return (size_t)images * (size_t)s->pixels * (size_t)s->c;
+}
+
 /* Elements [first, first + count), first a multiple of 8, count at most ELEMENTS_AT_A_TIME. */
 static void drop_elements(const dropout_job *job, size_t first, size_t count)
 {
@@ -38,8 +43,9 @@ static void drop_elements(const dropout_job *job, size_t first, size_t count)
     float *out = job->out + first;
     int32_t words[ELEMENTS_AT_A_TIME], threshold = job->threshold;
     float scale = job->scale;
+    size_t decision = elements_of(job->s, job->s->first) + first;
     for (size_t i = 0; i < count; i += DECISIONS_A_BLOCK)
-        draw(job->key, (first + i) / DECISIONS_A_BLOCK, words + i);
+        draw(job->key, (decision + i) / DECISIONS_A_BLOCK, words + i);
     DLK_INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         float kept = in[i] * scale;
@@ -49,7 +55,7 @@ static void drop_elements(const dropout_job *job, size_t first, size_t count)
 
 static size_t element_count(const dlk_dropout *s)
 {
-    return (size_t)s->n * (size_t)s->pixels * (size_t)s->c;
+    return elements_of(s, s->n);
 }
 
 static void drop_chunk(void *arg, int task, int thread)
@@ -76,7 +82,8 @@ static void drop_planes(const dropout_job *job, int image, int first, int count)
     const dlk_dropout *s = job->s;
     float factor[PLANES_AT_A_TIME];
     for (int i = 0; i < count; i++)
-        factor[i] = plane_factor(job, (size_t)image * (size_t)s->c + (size_t)(first + i));
+        factor[i] = plane_factor(job, (size_t)(s->first + image) * (size_t)s->c +
+                                          (size_t)(first + i));
     size_t at = (size_t)image * (size_t)s->pixels * (size_t)s->c + (size_t)first;
     for (int pixel = 0; pixel < s->pixels; pixel++, at += (size_t)s->c) {
         const float *in = job->in + at;

@@ -66,9 +66,14 @@ void DLK_SIMD(dropout_keep)(const dlk_dropout *s, const dlk_rng_key *key, size_t
     }
 }
 
+static size_t elements_of(const dlk_dropout *s, int images)
+{
+    return (size_t)images * (size_t)s->pixels * (size_t)s->c;
+}
+
 static size_t element_count(const dlk_dropout *s)
 {
-    return (size_t)s->n * (size_t)s->pixels * (size_t)s->c;
+    return elements_of(s, s->n);
 }
 
 static void drop_chunk(void *arg, int task, int thread)
@@ -76,12 +81,13 @@ static void drop_chunk(void *arg, int task, int thread)
     (void)thread;
     const dropout_job *job = arg;
     uint8_t keep[ELEMENTS];
+    size_t before = elements_of(job->s, job->s->first);
     dlk_range chunk = dlk_piece(element_count(job->s), DLK_CHUNK, task);
     for (size_t first = chunk.first; first < chunk.end; first += ELEMENTS) {
         size_t count = chunk.end - first < ELEMENTS ? chunk.end - first : ELEMENTS;
         const float *in = job->in + first;
         float *out = job->out + first;
-        DLK_SIMD(dropout_keep)(job->s, job->key, first, count, keep);
+        DLK_SIMD(dropout_keep)(job->s, job->key, before + first, count, keep);
         DLK_INDEPENDENT
         for (size_t i = 0; i < count; i++) {
             float kept = in[i] * job->scale;
@@ -94,9 +100,9 @@ static void drop_chunk(void *arg, int task, int thread)
 static void drop_planes(const dropout_job *job, size_t image, size_t first, size_t count)
 {
     size_t c = (size_t)job->s->c, pixels = (size_t)job->s->pixels;
-    size_t at = image * pixels * c + first;
+    size_t at = image * pixels * c + first, number = (size_t)job->s->first + image;
     uint8_t keep[ELEMENTS];
-    DLK_SIMD(dropout_keep)(job->s, job->key, image * c + first, count, keep);
+    DLK_SIMD(dropout_keep)(job->s, job->key, number * c + first, count, keep);
     for (size_t pixel = 0; pixel < pixels; pixel++, at += c) {
         const float *in = job->in + at;
         float *out = job->out + at;

@@ -60,7 +60,7 @@ static struct log run(dlb_program *program, int threads, int teams)
     dlb_pool_options options = {.threads = threads, .teams = teams, .spin_ns = 1000000};
     cr_assert_eq(dlb_pool_create(&pool, &options, &err), 0);
     struct log log = {0};
-    dlb_program_run(program, pool, &log, NULL);
+    dlb_program_run(program, pool, &log, 0, NULL);
     dlb_pool_free(pool);
     return log;
 }

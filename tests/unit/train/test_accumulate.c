@@ -56,7 +56,7 @@ static void sum_in_turn(int workers, float *sum)
     dlb_program_seal(&program);
     for (int w = 0; w < workers; w++) {
         fill_blocks(dlb_accumulator_begin(a, w), w);
-        dlb_program_run(&program, pool, NULL, NULL);
+        dlb_program_run(&program, pool, NULL, 0, NULL);
     }
     dlb_program_release(&program);
     dlb_accumulator_free(a);
