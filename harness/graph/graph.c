@@ -293,17 +293,28 @@ static void write_forward(dlb_graph *g, dlb_program *program)
     }
 }
 
-/* A layer's gradients are final, or, at the end of a trunk, those of all its layers. */
+/* A layer's gradients are final, or, where a trunk ends, those of all its layers. */
 static void write_additions(dlb_graph *g, dlb_program *program, const dlb_node *node,
                             dlb_graph_add_fn *add, void *arg)
 {
+    if (node->trunk && !ends_trunk(node))
+        return;
     int first = node->trunk ? dlb_trunk_first(node->trunk) : node->index;
     for (int i = node->index; add && i >= first; i--)
         if (g->nodes[i].block)
             add(arg, program, g->nodes[i].block, program == &g->step);
 }
 
-/* The last of the small layers that follow each other down from this one; itself, if it is not. */
+/* A trunk has all its gradients in one operation. */
+static void write_data_gradient(dlb_node *node, dlb_program *program)
+{
+    if (ends_trunk(node))
+        dlb_trunk_add_backward(node->trunk, program);
+    else if (!node->trunk)
+        dlb_node_add_backward_data(node, program);
+}
+
+/* The lowest of the small layers that follow each other down from this one; itself, if alone. */
 static int small_down_to(const dlb_graph *g, int from)
 {
     int i = from;
@@ -318,18 +329,14 @@ static int small_down_to(const dlb_graph *g, int from)
  */
 static void write_backward(dlb_graph *g, dlb_program *program, dlb_graph_add_fn *add, void *arg)
 {
-    for (int i = g->node_count - 2, last; i >= dlb_model_first_trained(g->model); i = last - 1) {
-        last = small_down_to(g, i);
-        if (ends_trunk(&g->nodes[i]))
-            dlb_trunk_add_backward(g->nodes[i].trunk, program);
-        for (int k = i; k >= last; k--)
-            if (!g->nodes[k].trunk)
-                dlb_node_add_backward_data(&g->nodes[k], program);
-        for (int k = i; k >= last; k--) {
-            if (!g->nodes[k].trunk)
-                dlb_node_add_backward_weights(&g->nodes[k], program);
-            if (!g->nodes[k].trunk || ends_trunk(&g->nodes[k]))
-                write_additions(g, program, &g->nodes[k], add, arg);
+    int low, bottom = dlb_model_first_trained(g->model);
+    for (int i = g->node_count - 2; i >= bottom; i = low - 1) {
+        low = small_down_to(g, i);
+        for (int k = i; k >= low; k--)
+            write_data_gradient(&g->nodes[k], program);
+        for (int k = i; k >= low; k--) {
+            dlb_node_add_backward_weights(&g->nodes[k], program);
+            write_additions(g, program, &g->nodes[k], add, arg);
         }
     }
     if (add)

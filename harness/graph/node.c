@@ -103,66 +103,71 @@ void dlb_step_image(const dlb_step *step, int index, size_t floats, float *image
 static void conv2d_forward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_conv2d s = dlb_layer_conv2d(node->layer, part->n);
-    part->context->kernels->conv2d_forward(team, &s, input_of(node, part), node->weights, node->bias,
-                                     y_of(node, part));
+    part->context->kernels->conv2d_forward(team, &s, input_of(node, part), node->weights,
+                                           node->bias, y_of(node, part));
 }
 
 static void conv2d_backward_data(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_conv2d s = dlb_layer_conv2d(node->layer, part->n);
-    part->context->kernels->conv2d_backward_data(team, &s, dy_of(node, part), node->weights, dx_of(node, part));
+    part->context->kernels->conv2d_backward_data(team, &s, dy_of(node, part), node->weights,
+                                                 dx_of(node, part));
 }
 
 static void conv2d_backward_weights(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_conv2d s = dlb_layer_conv2d(node->layer, part->n);
-    part->context->kernels->conv2d_backward_weights(team, &s, input_of(node, part), dy_of(node, part),
-                                              node->partial, dweights_of(node, part),
-                                              dbias_of(node, part));
+    part->context->kernels->conv2d_backward_weights(team, &s, input_of(node, part),
+                                                    dy_of(node, part), node->partial,
+                                                    dweights_of(node, part), dbias_of(node, part));
 }
 
 static void dense_forward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_dense s = dlb_layer_dense(node->layer, part->n);
     part->context->kernels->dense_forward(team, &s, input_of(node, part), node->weights, node->bias,
-                                    y_of(node, part));
+                                          y_of(node, part));
 }
 
 static void dense_backward_data(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_dense s = dlb_layer_dense(node->layer, part->n);
-    part->context->kernels->dense_backward_data(team, &s, dy_of(node, part), node->weights, dx_of(node, part));
+    part->context->kernels->dense_backward_data(team, &s, dy_of(node, part), node->weights,
+                                                dx_of(node, part));
 }
 
 static void dense_backward_weights(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_dense s = dlb_layer_dense(node->layer, part->n);
-    part->context->kernels->dense_backward_weights(team, &s, input_of(node, part), dy_of(node, part),
-                                             dweights_of(node, part), dbias_of(node, part));
+    part->context->kernels->dense_backward_weights(team, &s, input_of(node, part),
+                                                   dy_of(node, part), dweights_of(node, part),
+                                                   dbias_of(node, part));
 }
 
 static void maxpool_forward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_pool s = dlb_layer_pool(node->layer, part->n);
-    part->context->kernels->maxpool_forward(team, &s, input_of(node, part), y_of(node, part), node->winner);
+    part->context->kernels->maxpool_forward(team, &s, input_of(node, part), y_of(node, part),
+                                            node->winner);
 }
 
 static void maxpool_backward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_pool s = dlb_layer_pool(node->layer, part->n);
-    part->context->kernels->maxpool_backward(team, &s, dy_of(node, part), node->winner, dx_of(node, part));
+    part->context->kernels->maxpool_backward(team, &s, dy_of(node, part), node->winner,
+                                             dx_of(node, part));
 }
 
 static void relu_forward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     part->context->kernels->relu_forward(team, output_floats(node, part), input_of(node, part),
-                                   y_of(node, part));
+                                         y_of(node, part));
 }
 
 static void relu_backward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
-    part->context->kernels->relu_backward(team, output_floats(node, part), y_of(node, part), dy_of(node, part),
-                                    dx_of(node, part));
+    part->context->kernels->relu_backward(team, output_floats(node, part), y_of(node, part),
+                                          dy_of(node, part), dx_of(node, part));
 }
 
 static void dropout_forward(const dlb_node *node, const batch_part *part, dlk_team *team)
@@ -183,10 +188,9 @@ static void loss(const dlb_node *node, const batch_part *part, dlk_team *team, f
                  dlk_softmax_result *result)
 {
     const dlb_step *step = part->context->step;
-    part->context->kernels->softmax_xent(team, part->n, node->layer->in.c, input_of(node, part),
-                                         step->labels + part->first,
-                                         1.0F / (float)step->step_images,
-                                         node->losses + part->first, gradient, result);
+    part->context->kernels->softmax_xent(
+        team, part->n, node->layer->in.c, input_of(node, part), step->labels + part->first,
+        1.0F / (float)step->step_images, node->losses + part->first, gradient, result);
 }
 
 /* ---- Which operations a layer has ---- */
@@ -362,7 +366,7 @@ void dlb_node_add_backward_data(dlb_node *node, dlb_program *program)
 
 void dlb_node_add_backward_weights(dlb_node *node, dlb_program *program)
 {
-    if (!ops_of[node->layer->kind].backward_weights)
+    if (node->trunk || !ops_of[node->layer->kind].backward_weights)
         return;
     dlb_op op = make_op(node, run_backward_weights, NULL, DLB_BACKWARD_WEIGHTS, "backward weights");
     dlb_op_reads(&op, node->dy_buffer);

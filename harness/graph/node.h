@@ -25,9 +25,9 @@ typedef struct dlb_node {
     float *x, *y, *dx, *dy;
     const dlb_block *block; /* NULL: a layer without parameters */
     const float *weights, *bias;
-    float *partial;  /* conv2d: sums of groups of images */
-    uint8_t *winner; /* maxpool */
-    float *losses;   /* softmax */
+    float *partial;      /* conv2d: sums of groups of images */
+    uint8_t *winner;     /* maxpool */
+    float *losses;       /* softmax */
     _Atomic int correct; /* softmax: answers counted so far, where it is computed by parts */
 
     /* The same as operands. */
@@ -43,7 +43,8 @@ void dlb_step_image(const dlb_step *step, int index, size_t floats, float *image
 
 void dlb_node_add_forward(dlb_node *node, dlb_program *program);
 
-/* A layer without parameters has no weights' gradient, the first one of a model no data's. */
+/* A layer without parameters has no weights' gradient, the first one of a model no data's, and one
+ * of a trunk neither. */
 void dlb_node_add_backward_data(dlb_node *node, dlb_program *program);
 void dlb_node_add_backward_weights(dlb_node *node, dlb_program *program);
 

@@ -192,9 +192,8 @@ static void lead_alone(void *arg, int team_index, dlk_team *team)
     bool shares = team->size > 1 && r->images > DLB_BLOCK_IMAGES;
     for (int i = 0; i < program->count;) {
         int end = shares ? program->together[i] : i + 1;
-        program->busy_s[program->ops[i].phase] += end > i + 1
-                                                      ? run_together(r, i, team_index, team)
-                                                      : run_op(r, i, team_index, team);
+        program->busy_s[program->ops[i].phase] +=
+            end > i + 1 ? run_together(r, i, team_index, team) : run_op(r, i, team_index, team);
         i = end;
     }
 }

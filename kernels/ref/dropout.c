@@ -82,8 +82,8 @@ static void drop_planes(const dropout_job *job, int image, int first, int count)
     const dlk_dropout *s = job->s;
     float factor[PLANES_AT_A_TIME];
     for (int i = 0; i < count; i++)
-        factor[i] = plane_factor(job, (size_t)(s->first + image) * (size_t)s->c +
-                                          (size_t)(first + i));
+        factor[i] =
+            plane_factor(job, (size_t)(s->first + image) * (size_t)s->c + (size_t)(first + i));
     size_t at = (size_t)image * (size_t)s->pixels * (size_t)s->c + (size_t)first;
     for (int pixel = 0; pixel < s->pixels; pixel++, at += (size_t)s->c) {
         const float *in = job->in + at;

@@ -5,8 +5,8 @@
  * of Philox block d / 8 (low word of each 32-bit element first) is at least rate * 65536, so rates
  * are exact to 1/65536. Element (image, pixel, channel) of [n][pixels][c] takes decision
  * (image * pixels + pixel) * c + channel in plain dropout, and image * c + channel in dropout2d,
- * where a whole channel plane of an image is kept or dropped. Images are counted from `first` on, so
- * that a batch may be taken in parts.
+ * where a whole channel plane of an image is kept or dropped. Images are counted from `first` on,
+ * so that a batch may be taken in parts.
  */
 #ifndef DLK_DROPOUT_H
 #define DLK_DROPOUT_H

@@ -119,6 +119,104 @@ Test(program, operations_never_overlap_on_one_team)
     cr_assert_not(overlap(&log, 0, 1));
 }
 
+/* ---- Operations that go image by image ---- */
+
+enum { IMAGES = 3 * DLB_BLOCK_IMAGES + 5, CHAIN = 3 };
+
+/* How often each image has been through each operation, and what went wrong. */
+struct journey {
+    _Atomic int passed[OPS_MAX][IMAGES];
+    _Atomic int whole[OPS_MAX], gathered[OPS_MAX], too_early, calls;
+};
+
+static void pass_all(void *self, void *context, dlk_team *team)
+{
+    const struct probe *probe = self;
+    struct journey *journey = context;
+    (void)team;
+    journey->whole[probe->index]++;
+    for (int i = 0; i < IMAGES; i++)
+        journey->passed[probe->index][i]++;
+}
+
+/* An image has been through the operation before by then. */
+static void pass_some(void *self, void *context, dlk_team *alone, int first, int end)
+{
+    const struct probe *probe = self;
+    struct journey *journey = context;
+    cr_assert_eq(alone->size, 1);
+    cr_assert_eq(first % DLB_BLOCK_IMAGES, 0);
+    journey->calls++;
+    for (int i = first; i < end; i++) {
+        journey->passed[probe->index][i]++;
+        journey->too_early += probe->index > 0 && journey->passed[probe->index - 1][i] == 0;
+    }
+}
+
+static void gather(void *self, void *context, dlk_team *team)
+{
+    const struct probe *probe = self;
+    struct journey *journey = context;
+    (void)team;
+    journey->gathered[probe->index]++;
+    for (int i = 0; i < IMAGES; i++)
+        journey->too_early += journey->passed[probe->index][i] == 0;
+}
+
+/* CHAIN operations one after the other, of which `whole` does not go image by image. */
+static void take_journey(struct journey *journey, int threads, int whole, dlb_phase last)
+{
+    dlb_program program;
+    dlb_pool *pool;
+    dlb_error err;
+    dlb_pool_options options = {.threads = threads, .teams = 1, .spin_ns = 1000000};
+    *journey = (struct journey){0};
+    dlb_program_init(&program);
+    for (int i = 0; i < CHAIN; i++) {
+        add(&program, i, i, i + 1);
+        program.ops[i].run = pass_all;
+        program.ops[i].part = i == whole ? NULL : pass_some;
+        program.ops[i].gather = gather;
+    }
+    program.ops[CHAIN - 1].phase = last;
+    dlb_program_seal(&program);
+    cr_assert_eq(dlb_pool_create(&pool, &options, &err), 0);
+    dlb_program_run(&program, pool, journey, IMAGES, NULL);
+    dlb_pool_free(pool);
+    dlb_program_release(&program);
+    cr_assert_eq(journey->too_early, 0);
+    for (int i = 0; i < CHAIN; i++)
+        for (int image = 0; image < IMAGES; image++)
+            cr_assert_eq(journey->passed[i][image], 1, "operation %d, image %d: %d times", i, image,
+                         journey->passed[i][image]);
+}
+
+Test(program, threads_take_blocks_of_images_through_operations_that_go_image_by_image)
+{
+    struct journey journey;
+    take_journey(&journey, 2, -1, DLB_PHASE_FORWARD);
+    cr_assert_eq(journey.calls, 4 * CHAIN);
+    for (int i = 0; i < CHAIN; i++)
+        cr_assert(journey.whole[i] == 0 && journey.gathered[i] == 1);
+}
+
+Test(program, an_operation_of_the_whole_batch_or_another_phase_ends_the_chain)
+{
+    struct journey journey;
+    take_journey(&journey, 2, 1, DLB_PHASE_FORWARD);
+    cr_assert_eq(journey.calls, 0);
+    take_journey(&journey, 2, -1, DLB_PHASE_BACKWARD);
+    cr_assert_eq(journey.calls, 4 * (CHAIN - 1));
+    cr_assert(journey.whole[CHAIN - 1] == 1 && journey.gathered[CHAIN - 1] == 0);
+}
+
+Test(program, a_thread_alone_runs_one_operation_after_the_other)
+{
+    struct journey journey;
+    take_journey(&journey, 1, -1, DLB_PHASE_FORWARD);
+    cr_assert_eq(journey.calls, 0);
+}
+
 Test(program, busy_time_is_counted_by_phase)
 {
     dlb_program program;

@@ -168,6 +168,33 @@ Test(dropout, backward_drops_what_forward_dropped)
     kit_for_every_table(backward_drops_what_forward_dropped);
 }
 
+static void a_batch_may_be_taken_in_parts(const dlk_kernels *k)
+{
+    enum { PART = 8 };
+    for (int planes = 0; planes < 2; planes++) {
+        dlk_dropout s = {.n = 3 * PART - 1, .pixels = 3, .c = 19, .rate = 0.4F, .planes = planes};
+        dropout d = dropout_make(k, s);
+        size_t image = d.count / (size_t)s.n;
+        float *y = kit_zeros(d.count);
+        drop(&d, &KEY);
+        for (int first = 0; first < s.n; first += PART) {
+            dlk_dropout part = s;
+            part.first = first;
+            part.n = first + PART < s.n ? PART : s.n - first;
+            d.kernels.dropout_forward(kit_team_of(d.team), &part, &KEY, d.x + image * (size_t)first,
+                                      y + image * (size_t)first);
+        }
+        kit_expect_equal(d.count, y, d.y, "y", 0);
+        free(y);
+        dropout_free(&d);
+    }
+}
+
+Test(dropout, a_batch_may_be_taken_in_parts)
+{
+    kit_for_every_table(a_batch_may_be_taken_in_parts);
+}
+
 static void works_in_place(const dlk_kernels *k)
 {
     for (int planes = 0; planes < 2; planes++) {

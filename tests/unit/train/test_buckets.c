@@ -77,14 +77,29 @@ Test(buckets, small_layers_are_fused_and_large_ones_cut)
     unload();
 }
 
-Test(buckets, a_rank_alone_updates_layer_by_layer_and_norms_need_all_together)
+Test(buckets, a_rank_alone_updates_small_layers_together_and_cuts_none)
 {
     load("keras_cnn");
     dlb_buckets b;
-    dlb_buckets_init(&b, graph, 1024, DLB_FUSE_NONE);
-    cr_assert_eq(b.group_count, 4);
-    cr_assert_eq(b.bucket_count, 4);
+    dlb_buckets_init(&b, graph, 1024, DLB_FUSE_SMALL);
+    cr_assert_eq(b.group_count, 3, "dense_2; dense_1, which is large; both conv2d");
+    cr_assert_eq(b.bucket_count, 3);
+    check_cover(&b, dlb_graph_size(graph));
     dlb_buckets_release(&b);
+    unload();
+    load("horovod_cnn");
+    dlb_buckets_init(&b, graph, 1024, DLB_FUSE_SMALL);
+    cr_assert_eq(b.group_count, 1);
+    cr_assert_eq(b.bucket_count, 1);
+    check_cover(&b, dlb_graph_size(graph));
+    dlb_buckets_release(&b);
+    unload();
+}
+
+Test(buckets, norms_need_all_layers_together)
+{
+    load("keras_cnn");
+    dlb_buckets b;
     dlb_buckets_init(&b, graph, 262144, DLB_FUSE_ALL);
     cr_assert_eq(b.group_count, 1);
     check_cover(&b, 262144);
