@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "cli/bench.h"
+#include "cli/bench_apart.h"
 #include "cli/bench_data.h"
 #include "cli/bench_row.h"
 #include "cli/bench_table.h"
@@ -30,8 +31,11 @@ typedef struct options {
     dlb_bench_images set; /* what the data set has */
 } options;
 
-/* What is compared: one core, all cores as threads of a rank, and as ranks. */
-enum { ONE, THREADS, RANKS, SIDES };
+/*
+ * What is compared: one core, all cores as threads of a rank, and as ranks; and as many trainings
+ * as there are cores, which have nothing to do with each other.
+ */
+enum { ONE, THREADS, RANKS, APART, SIDES };
 
 /* Each has a value a round, NaN until it is measured. */
 typedef struct side {
@@ -57,7 +61,8 @@ static const char header[] = "model,data,batch,side,ranks,threads,round,images,e
 static int save(const bench *b, int which, const dlb_bench_training *t, int round, const char *host,
                 dlb_error *err)
 {
-    static const char *const names[] = {[ONE] = "one", [THREADS] = "threads", [RANKS] = "ranks"};
+    static const char *const names[] = {
+        [ONE] = "one", [THREADS] = "threads", [RANKS] = "ranks", [APART] = "apart"};
     const side *s = &b->sides[which];
     if (!b->options->csv)
         return 0;
@@ -125,7 +130,9 @@ static int measure(bench *b, int which, int round, dlb_error *err)
     dlb_bench_speed speed;
     dlb_bench_progress_show(&b->trainings.progress, "round %d of %lld: %s", round + 1,
                             b->options->rounds, s->label);
-    int status = dlb_bench_train(&b->trainings, &training, &speed, err);
+    int status = which == APART ? dlb_bench_train_apart(&b->trainings, &training,
+                                                        (int)b->options->cores, &speed, err)
+                                : dlb_bench_train(&b->trainings, &training, &speed, err);
     if (status < 0)
         return status;
     s->rate[round] = speed.images_per_s;
@@ -233,6 +240,8 @@ static void print(const bench *b)
     printf(
         "\n  FMA peak: %.0f GFLOP/s on one core, %.0f on %lld: %.2f times as much (%.2f…%.2f)\n"
         "  of the peak's: the speed-up by that gain, in the same round\n"
+        "  trainings apart: each on a core of its own, at the same time; they share nothing but "
+        "the machine\n"
         "  evaluation: images/s forward only, by images/s of training; memory: most of a rank\n\n",
         spread_of(b, b->peak_one).median, spread_of(b, b->peak_all).median, o->cores, gain.median,
         gain.lower, gain.upper);
@@ -255,8 +264,11 @@ static void make_sides(bench *b)
         side *s = &b->sides[i];
         dlb_bench_training t = training_of(b, i);
         *s = (side){.rate = make_values(b), .eval_rate = make_values(b), .peak_mb = make_values(b)};
-        snprintf(s->label, sizeof s->label, "%d rank%s × %d thread%s", t.ranks,
-                 t.ranks == 1 ? "" : "s", t.threads, t.threads == 1 ? "" : "s");
+        if (i == APART)
+            snprintf(s->label, sizeof s->label, "%lld trainings apart", b->options->cores);
+        else
+            snprintf(s->label, sizeof s->label, "%d rank%s × %d thread%s", t.ranks,
+                     t.ranks == 1 ? "" : "s", t.threads, t.threads == 1 ? "" : "s");
     }
     b->peak_one = make_values(b);
     b->peak_all = make_values(b);

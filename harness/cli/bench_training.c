@@ -99,16 +99,13 @@ static void make_command(const dlb_bench_training *t, const char *path, command 
     add_number(c, "--test-images", (t->test_images ? t->test_images : TEST_IMAGES) * t->ranks);
 }
 
-static int start(const dlb_bench_training *t, const dlb_launch_machine *machine, const char *path,
-                 dlb_error *err)
+static int start(const dlb_bench_training *t, const dlb_launch_machine *machine,
+                 dlb_starter starter, const char *path, dlb_error *err)
 {
     command c;
     make_command(t, path, &c);
-    /* One rank, too, is to be bound as the others are. */
-    dlb_launch launch = {.starter = DLB_STARTER_MPIRUN,
-                         .ranks = t->ranks,
-                         .threads = team_of(t),
-                         .program = c.words};
+    dlb_launch launch = {
+        .starter = starter, .ranks = t->ranks, .threads = team_of(t), .program = c.words};
     dlb_launch_end end;
     if (dlb_relaunch_run(&launch, machine, &end, err) < 0)
         return DLB_FAIL;
@@ -120,12 +117,11 @@ static int start(const dlb_bench_training *t, const dlb_launch_machine *machine,
 }
 
 static int train(const dlb_bench_trainings *t, const dlb_bench_training *training,
-                 dlb_bench_speed *speed, dlb_error *err)
+                 dlb_starter starter, int index, dlb_bench_speed *speed, dlb_error *err)
 {
-    static const char file[] = "/result.json";
-    char path[sizeof t->folder + sizeof file];
-    snprintf(path, sizeof path, "%s%s", t->folder, file);
-    int status = start(training, &t->machine, path, err);
+    char path[sizeof t->folder + DIGITS];
+    snprintf(path, sizeof path, "%s/result%d.json", t->folder, index);
+    int status = start(training, &t->machine, starter, path, err);
     if (status == 0)
         status = read_speed(path, speed, err);
     unlink(path);
@@ -135,13 +131,27 @@ static int train(const dlb_bench_trainings *t, const dlb_bench_training *trainin
     return status;
 }
 
-int dlb_bench_train(dlb_bench_trainings *t, const dlb_bench_training *training,
-                    dlb_bench_speed *speed, dlb_error *err)
+static int train_unless_stopped(dlb_bench_trainings *t, const dlb_bench_training *training,
+                                dlb_starter starter, int index, dlb_bench_speed *speed,
+                                dlb_error *err)
 {
-    int status = dlb_stop_asked() ? DLB_STOPPED : train(t, training, speed, err);
+    int status = dlb_stop_asked() ? DLB_STOPPED : train(t, training, starter, index, speed, err);
     if (dlb_stop_asked())
         return dlb_fail(err, DLB_STOPPED, "stopped before all was measured");
     return status;
+}
+
+/* One rank, too, is to be bound as the others are. */
+int dlb_bench_train(dlb_bench_trainings *t, const dlb_bench_training *training,
+                    dlb_bench_speed *speed, dlb_error *err)
+{
+    return train_unless_stopped(t, training, DLB_STARTER_MPIRUN, 0, speed, err);
+}
+
+int dlb_bench_train_alone(dlb_bench_trainings *t, const dlb_bench_training *training, int index,
+                          dlb_bench_speed *speed, dlb_error *err)
+{
+    return train_unless_stopped(t, training, DLB_STARTER_NONE, index, speed, err);
 }
 
 /* ---- Life ---- */

@@ -55,4 +55,11 @@ void dlb_bench_trainings_end(dlb_bench_trainings *trainings);
 int dlb_bench_train(dlb_bench_trainings *trainings, const dlb_bench_training *training,
                     dlb_bench_speed *speed, dlb_error *err);
 
+/*
+ * The same of one rank, by nobody's help and bound to what the caller is bound to: `index` tells
+ * those apart that run at the same time.
+ */
+int dlb_bench_train_alone(dlb_bench_trainings *trainings, const dlb_bench_training *training,
+                          int index, dlb_bench_speed *speed, dlb_error *err);
+
 #endif

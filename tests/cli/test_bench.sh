@@ -219,11 +219,12 @@ expect_exit 0 "$DLBENCH" bench cores --cores 2 --rounds 2 --batch 32 --images 64
     --csv cores.csv
 expect_stdout '^Cores and horovod_cnn: 64 images × 1 epoch of mnist in steps of 32'
 expect_stdout '^  1 rank × 1 thread +[0-9,]+ +1\.00 +1\.00…1\.00 +– +– +[0-9.]+ +[0-9]+ MB$'
-for cores in '1 rank × 2 threads' '2 ranks × 1 thread'; do
+for cores in '1 rank × 2 threads' '2 ranks × 1 thread' '2 trainings apart'; do
     expect_stdout "^  $cores +[0-9,]+( +[0-9.]+ +[0-9.]+…[0-9.]+){2} +[0-9.]+ +[0-9]+ MB\$"
 done
 expect_stdout '^  FMA peak: [0-9]+ GFLOP/s on one core, [0-9]+ on 2: [0-9.]+ times as much'
-expect_rows $((2 * 3)) cores.csv
+expect_rows $((2 * 4)) cores.csv
+expect_equal 2 "$(count cores.csv side=apart ranks=1 threads=1 images=64)"
 expect_equal 2 "$(count cores.csv side=ranks ranks=2 threads=1 images=64 epochs=1 batch=32)"
 expect_equal 2 "$(count cores.csv side=threads ranks=1 threads=2 data=mnist)"
 expect_positive cores.csv images_per_s
