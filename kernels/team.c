@@ -1,7 +1,5 @@
 #include "dlk/team.h"
 
-#include <stdbool.h>
-
 void dlk_team_init(dlk_team *team, int size, dlk_share *shares, float *scratch,
                    size_t scratch_floats, int64_t spin_ns)
 {
@@ -20,23 +18,26 @@ static void pause_between(const dlk_team *team)
         team->between(team->between_arg);
 }
 
-static void take_share(dlk_team *team, dlk_share *share, int thread)
+static void take_share(const dlk_team *team, dlk_share *share, dlk_task_fn *fn, void *arg,
+                       int thread)
 {
     for (;;) {
         int task = atomic_fetch_add_explicit(&share->next, 1, memory_order_relaxed);
         if (task >= share->end)
             return;
-        team->fn(team->arg, task, thread);
+        fn(arg, task, thread);
         if (thread == 0)
             pause_between(team);
     }
 }
 
-/* The thread's own share first, then what the others have left. */
+/* The thread's own share first, then what the others have left, then what fills the gap. */
 static void take_tasks(dlk_team *team, int thread)
 {
     for (int i = 0; i < team->size; i++)
-        take_share(team, &team->shares[(thread + i) % team->size], thread);
+        take_share(team, &team->shares[(thread + i) % team->size], team->fn, team->arg, thread);
+    if (team->filler_fn)
+        take_share(team, &team->filler, team->filler_fn, team->filler_arg, thread);
 }
 
 static void share_out(dlk_team *team, int tasks)
@@ -72,15 +73,49 @@ void dlk_alone(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
     }
 }
 
-void dlk_parallel(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
+static void run_round(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
 {
-    if (team->size == 1 || tasks <= 1) {
-        dlk_alone(team, tasks, fn, arg);
-        return;
-    }
     open_round(team, tasks, fn, arg);
     take_tasks(team, 0);
     close_round(team);
+}
+
+/* Tasks that found no gap are a round without others. */
+static void give_way(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
+{
+    dlk_first_fn *first = team->first;
+    team->first = NULL;
+    team->filler_fn = fn;
+    team->filler_arg = arg;
+    team->filler.end = tasks;
+    atomic_store_explicit(&team->filler.next, 0, memory_order_relaxed);
+    first(team->first_arg);
+    if (atomic_load_explicit(&team->filler.next, memory_order_relaxed) < tasks)
+        run_round(team, 0, fn, arg);
+    team->filler_fn = NULL;
+}
+
+void dlk_parallel(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
+{
+    if (team->size == 1 || tasks <= 1)
+        dlk_alone(team, tasks, fn, arg);
+    else if (team->first)
+        give_way(team, tasks, fn, arg);
+    else
+        run_round(team, tasks, fn, arg);
+}
+
+void dlk_first(dlk_team *team, dlk_first_fn *first, void *arg)
+{
+    team->first = first;
+    team->first_arg = arg;
+}
+
+bool dlk_first_is_due(dlk_team *team)
+{
+    bool due = team->first != NULL;
+    team->first = NULL;
+    return due;
 }
 
 void dlk_team_dismiss(dlk_team *team)

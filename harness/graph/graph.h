@@ -49,8 +49,6 @@ typedef struct dlb_step {
     uint32_t seed, epoch, step, worker;
     float *gradients;  /* training: where to write them, flat: the batch's share of the mean */
     bool ends_step;    /* training: the last worker of this process */
-    const float *soon; /* training: what the threads, in equal shares, write when all is done */
-    size_t soon_floats;
     bool same_weights; /* those of the call before, which trained or evaluated as this one does */
     dlk_softmax_result *result; /* loss and correct answers: final before any gradient is */
 } dlb_step;

@@ -369,6 +369,7 @@ void dlb_node_add_backward_weights(dlb_node *node, dlb_program *program)
     if (node->trunk || !ops_of[node->layer->kind].backward_weights)
         return;
     dlb_op op = make_op(node, run_backward_weights, NULL, DLB_BACKWARD_WEIGHTS, "backward weights");
+    op.fills = node->layer->kind == DLB_DENSE;
     dlb_op_reads(&op, node->dy_buffer);
     dlb_op_reads(&op, node->x_buffer);
     dlb_op_writes(&op, node->block->gradient_buffer);

@@ -20,6 +20,7 @@ void dlb_program_init(dlb_program *program)
 void dlb_program_release(dlb_program *program)
 {
     free(program->names);
+    free(program->fills);
     free(program->together);
     free(program->taken);
     free(program->remaining);
@@ -73,7 +74,7 @@ static bool must_precede(const dlb_op *early, const dlb_op *late)
            share(early->reads, early->read_count, late->writes, late->write_count);
 }
 
-/* ---- Runs of operations that go image by image ---- */
+/* ---- What is run together: chains that go image by image, pairs that fill gaps ---- */
 
 static bool continues(const dlb_op *op, const dlb_op *next)
 {
@@ -86,15 +87,32 @@ static void name_together(const dlb_op *first, const dlb_op *last, char *name, s
     snprintf(name, size, "%.22s-%.22s", first->name, last->name);
 }
 
+static bool fills(const dlb_op *op, const dlb_op *next)
+{
+    return op->fills && next->gaps && next->phase == op->phase && !must_precede(op, next);
+}
+
+/* The end of what is run together with operation i, where that of all behind it is known. */
+static int end_together(const dlb_program *program, int i)
+{
+    const dlb_op *op = &program->ops[i];
+    if (i + 1 == program->count)
+        return i + 1;
+    if (program->fills[i])
+        return i + 2;
+    return continues(op, op + 1) ? program->together[i + 1] : i + 1;
+}
+
 static void find_together(dlb_program *program)
 {
     size_t count = (size_t)program->count;
     program->together = dlb_alloc(count, sizeof *program->together);
+    program->fills = dlb_alloc(count, sizeof *program->fills);
     program->names = dlb_alloc(count, sizeof *program->names);
     for (int i = program->count - 1; i >= 0; i--) {
         const dlb_op *op = &program->ops[i];
-        bool more = i + 1 < program->count && continues(op, op + 1);
-        program->together[i] = more ? program->together[i + 1] : i + 1;
+        program->fills[i] = i + 1 < program->count && fills(op, op + 1);
+        program->together[i] = end_together(program, i);
         name_together(op, &program->ops[program->together[i] - 1], program->names[i],
                       sizeof *program->names);
     }
@@ -138,7 +156,7 @@ typedef struct run {
 typedef struct few_ops {
     const run *run;
     int first, end;
-    const dlk_team *team;
+    dlk_team *team;
 } few_ops;
 
 /* Returns seconds × the team's share of the threads. */
@@ -171,17 +189,43 @@ static void run_block(void *arg, int block, int thread)
         op->part(op->self, r->context, &alone, first, end < r->images ? end : r->images);
 }
 
+static void run_blocks(few_ops *few)
+{
+    const run *r = few->run;
+    int blocks = (r->images + DLB_BLOCK_IMAGES - 1) / DLB_BLOCK_IMAGES;
+    dlk_parallel(few->team, blocks, run_block, few);
+    for (int i = few->first; i < few->end; i++) {
+        const dlb_op *op = &r->program->ops[i];
+        if (op->gather)
+            op->gather(op->self, r->context, few->team);
+    }
+}
+
+static void run_second(void *arg)
+{
+    const few_ops *few = arg;
+    const dlb_op *op = &few->run->program->ops[few->first + 1];
+    op->run(op->self, few->run->context, few->team);
+}
+
+/* The second operation runs within the first, as soon as that has tasks to fill gaps with. */
+static void run_filling(few_ops *few)
+{
+    const dlb_op *op = &few->run->program->ops[few->first];
+    dlk_first(few->team, run_second, few);
+    op->run(op->self, few->run->context, few->team);
+    if (dlk_first_is_due(few->team))
+        run_second(few);
+}
+
 static double run_together(const run *r, int first, int team_index, dlk_team *team)
 {
     few_ops few = {r, first, r->program->together[first], team};
-    int blocks = (r->images + DLB_BLOCK_IMAGES - 1) / DLB_BLOCK_IMAGES;
     int64_t start = dlb_clock_ns();
-    dlk_parallel(team, blocks, run_block, &few);
-    for (int i = few.first; i < few.end; i++) {
-        const dlb_op *op = &r->program->ops[i];
-        if (op->gather)
-            op->gather(op->self, r->context, team);
-    }
+    if (r->program->fills[first])
+        run_filling(&few);
+    else
+        run_blocks(&few);
     return note_time(&few, r->program->names[first], team_index, start);
 }
 

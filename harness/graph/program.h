@@ -7,7 +7,8 @@
  *
  * Operations of a phase that follow each other and that each go image by image are run together
  * where a team has several threads: a thread takes blocks of images through all of them, so that
- * the team meets once. What is computed is the same.
+ * the team meets once. And tasks of an operation may fill the gaps that the next one leaves, if
+ * neither waits for the other. What is computed is the same.
  *
  * Life: init → add … → seal → run … → release.
  */
@@ -46,6 +47,7 @@ typedef struct dlb_op {
     dlb_op_part_fn *part; /* NULL: it does not go image by image */
     dlb_op_fn *gather;    /* to be run after all parts; NULL: they leave nothing to do */
     void *self;           /* passed to all of them; not owned */
+    bool fills, gaps;     /* its tasks are short and share nothing with others; they are long */
     dlk_operation
         operation; /* the entry of the table of kernels that it calls; DLK_OP_COUNT: none */
     int read_count, write_count;
@@ -60,6 +62,7 @@ typedef struct dlb_program {
     int *successor_start; /* count + 1 */
     int *waits_for;       /* number of predecessors of each operation */
     int *together;        /* the end of the operations that can be run together from each on */
+    bool *fills;          /* whether each can fill the gaps of the next */
     char (*names)[48];    /* of those */
 
     /* One run. */

@@ -190,6 +190,7 @@ void dlb_trunk_add_backward(dlb_trunk *t, dlb_program *program)
     dlb_op op = {.phase = DLB_PHASE_BACKWARD,
                  .run = dlb_trunk_run_backward,
                  .self = t,
+                 .gaps = true,
                  .operation = DLK_OP_COUNT};
     name_op(t, &op, "backward");
     dlb_op_reads(&op, t->first->x_buffer);

@@ -10,7 +10,7 @@ typedef struct trunk_pass {
     const dlb_trunk *trunk;
     const dlb_node_context *context;
     const dlk_team *team;
-    int groups; /* of images, each a task; forward: of one */
+    int groups; /* backward */
 } trunk_pass;
 
 /* An image in a thread's hands. */
@@ -125,34 +125,13 @@ static const float *forward_stage(const trunk_image *image, int k, const float *
 
 /* ---- What comes next ---- */
 
-/* Where a thread is among the images of its own share; count = 0: it helps another. */
-typedef struct own_images {
-    int at, count;
-} own_images;
-
-static own_images own_images_of(const trunk_pass *pass, int image, int thread)
+/* One of `count` pieces of some floats, in whole lines. Many would be in the images' way. */
+static void fetch_piece(const float *memory, size_t floats, int piece, int count)
 {
-    int n = pass->context->step->n, groups = pass->groups;
-    int first_group = dlk_share_start(pass->team, groups, thread);
-    int end_group = dlk_share_start(pass->team, groups, thread + 1);
-    int first = dlb_group_start(n, groups, first_group);
-    int end = dlb_group_start(n, groups, end_group);
-    bool own = image >= first && image < end;
-    return (own_images){image - first, own ? end - first : 0};
-}
-
-typedef void ask_fn(const float *memory, size_t floats);
-
-/* Ask for what of some memory is this image's due, in whole lines. Much would be in its way. */
-static void ask_ahead(ask_fn *ask, const float *memory, size_t floats, own_images images)
-{
-    enum { MUCH = 16 * 1024 };
-    if (floats > MUCH || images.count == 0)
-        return;
-    size_t each = dlb_whole_lines(floats / (size_t)images.count + 1);
-    size_t first = (size_t)images.at * each;
-    if (first < floats)
-        ask(memory + first, first + each < floats ? each : floats - first);
+    enum { FEW = 16 * 1024 };
+    size_t each = dlb_whole_lines(floats / (size_t)count + 1), first = (size_t)piece * each;
+    if (floats <= FEW && first < floats)
+        dlk_fetch(memory + first, first + each < floats ? each : floats - first);
 }
 
 /*
@@ -162,24 +141,15 @@ static void ask_ahead(ask_fn *ask, const float *memory, size_t floats, own_image
 static void fetch_ahead(const trunk_pass *pass, int image, int thread)
 {
     const dlb_trunk *t = pass->trunk;
-    if (pass->team->size == 1)
+    int n = pass->context->step->n;
+    int first = dlk_share_start(pass->team, n, thread);
+    int end = dlk_share_start(pass->team, n, thread + 1);
+    if (pass->team->size == 1 || image < first || image >= end)
         return;
-    own_images own = own_images_of(pass, image, thread);
     for (int k = 0; k < t->count && !pass->context->evaluating; k++)
-        ask_ahead(dlk_fetch, t->stages[k].back, t->stages[k].back_floats, own);
+        fetch_piece(t->stages[k].back, t->stages[k].back_floats, image - first, end - first);
     if (t->next)
-        ask_ahead(dlk_fetch, t->next->weights, (size_t)t->next->block->weights, own);
-}
-
-/* What every thread has read and one of them will write when the images are back. */
-static void own_ahead(const trunk_pass *pass, int image, int thread)
-{
-    const dlb_step *step = pass->context->step;
-    if (pass->team->size == 1 || !step->ends_step)
-        return;
-    size_t share = dlb_whole_lines(step->soon_floats / (size_t)pass->team->size);
-    ask_ahead(dlk_own, step->soon + (size_t)thread * share, share,
-              own_images_of(pass, image, thread));
+        fetch_piece(t->next->weights, (size_t)t->next->block->weights, image - first, end - first);
 }
 
 static void forward_image(void *arg, int task, int thread)
@@ -300,7 +270,6 @@ static void backward_group(void *arg, int group, int thread)
     }
     for (int i = first; i < end; i++) {
         trunk_image image = take_image(pass, i, thread);
-        own_ahead(pass, i, thread);
         backward_image(&image, group);
     }
     add_pairs(pass, group);
@@ -348,10 +317,9 @@ static void prepare_stages(trunk_pass *pass, dlk_team *team)
 void dlb_trunk_run_forward(void *self, void *context, dlk_team *team)
 {
     trunk_pass pass = {.trunk = self, .context = context, .team = team};
-    pass.groups = pass.context->step->n;
     if (!pass.context->step->same_weights)
         prepare_stages(&pass, team);
-    dlk_parallel(team, pass.groups, forward_image, &pass);
+    dlk_parallel(team, pass.context->step->n, forward_image, &pass);
 }
 
 static void finish_stage(const trunk_stage *stage, const dlb_step *step, int groups, dlk_team *team)

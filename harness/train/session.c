@@ -105,7 +105,6 @@ static const dlb_batch *next_batch(dlb_session *s)
 static int train_worker(dlb_session *s, int own, int *own_images)
 {
     const dlb_batch *batch = next_batch(s);
-    dlb_range last = dlb_updates_last(s->updates);
     dlb_step step = {.n = batch->count,
                      .step_images = batch->step_images,
                      .x = batch->x,
@@ -119,8 +118,6 @@ static int train_worker(dlb_session *s, int own, int *own_images)
                      .worker = (uint32_t)batch->worker,
                      .gradients = dlb_accumulator_begin(s->accumulator, own),
                      .ends_step = own == s->own_workers - 1,
-                     .soon = dlb_graph_parameters(s->graph) + last.first,
-                     .soon_floats = last.end - last.first,
                      .same_weights = own > 0,
                      .result = &s->results[own]};
     *own_images += batch->count;

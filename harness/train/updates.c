@@ -534,11 +534,6 @@ dlb_updates_times dlb_updates_take_times(dlb_updates *u)
     return times;
 }
 
-dlb_range dlb_updates_last(const dlb_updates *u)
-{
-    return u->buckets[u->options.buckets->bucket_count - 1].slice;
-}
-
 /* ---- The optimizer's state as a whole ---- */
 
 int dlb_updates_collect_state(dlb_updates *u, int index, float *whole, dlb_error *err)

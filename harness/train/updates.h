@@ -71,9 +71,6 @@ int dlb_updates_end_step(dlb_updates *updates, const dlb_arrival **everyones, dl
 
 dlb_updates_times dlb_updates_take_times(dlb_updates *updates);
 
-/* The parameters that this rank updates at the very end of a step. */
-dlb_range dlb_updates_last(const dlb_updates *updates);
-
 /*
  * The optimizer's state number `index` as a flat array like the parameters: collected from all
  * ranks (collective), or spread from a whole one, each rank keeping its slices.

@@ -13,6 +13,7 @@
 #define DLK_TEAM_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ typedef void dlk_task_fn(void *arg, int task, int thread);
 
 /* What a leader does between two tasks, such as moving messages along. */
 typedef void dlk_between_fn(void *arg);
+
+/* What a leader does before it goes on, with its team. */
+typedef void dlk_first_fn(void *arg);
 
 /*
  * The tasks that a thread takes first: an equal, consecutive share. Who has done with its own helps
@@ -43,9 +47,16 @@ typedef struct dlk_team {
     float *shared;         /* scratch of all threads together, not owned; set it after init */
     int64_t spin_ns;       /* how long an idle thread spins before it sleeps; < 0: forever */
 
-    /* The job under way, written by the leader before it opens `round`; no fn: go home. */
+    dlk_first_fn *first; /* what the next job gives way to; NULL: nothing */
+    void *first_arg;
+
+    /* The job under way, written by the leader before it opens `round`; no fn: go home. Then one
+     * that has given way, whose tasks are taken by who has nothing else to do; no fn: none. */
     dlk_task_fn *fn;
     void *arg;
+    dlk_task_fn *filler_fn;
+    void *filler_arg;
+    dlk_share filler;
     uint32_t home; /* the round that the last service ended with */
 
     dlk_gate round; /* counts jobs */
@@ -67,6 +78,15 @@ void dlk_parallel(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg);
  * cache than taken to another core.
  */
 void dlk_alone(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg);
+
+/*
+ * Leader: let the next dlk_parallel give way: it runs first(arg), in which the leader may call
+ * kernels that do not touch what it works on, and its own tasks fill the gaps that the tasks of
+ * those leave at their end. Returns at once. dlk_first_is_due then tells, and forgets, whether no
+ * job has come that could give way.
+ */
+void dlk_first(dlk_team *team, dlk_first_fn *first, void *arg);
+bool dlk_first_is_due(dlk_team *team);
 
 /* The first of the tasks that are a thread's share; that of the thread behind the last: their
  * number. */

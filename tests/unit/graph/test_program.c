@@ -217,6 +217,81 @@ Test(program, a_thread_alone_runs_one_operation_after_the_other)
     cr_assert_eq(journey.calls, 0);
 }
 
+/* ---- Operations that fill gaps ---- */
+
+enum { SHORT_TASKS = 5, LONG_TASKS = 4 };
+
+/* What two operations have done, and what had been done when the second ended. */
+struct filling {
+    _Atomic int short_tasks, long_tasks;
+    int short_at_end;
+};
+
+static void short_task(void *arg, int task, int thread)
+{
+    (void)task, (void)thread;
+    ((struct filling *)arg)->short_tasks++;
+}
+
+static void long_task(void *arg, int task, int thread)
+{
+    (void)task, (void)thread;
+    usleep(1000);
+    ((struct filling *)arg)->long_tasks++;
+}
+
+static void run_short(void *self, void *context, dlk_team *team)
+{
+    (void)self;
+    dlk_parallel(team, SHORT_TASKS, short_task, context);
+}
+
+static void run_long(void *self, void *context, dlk_team *team)
+{
+    (void)self;
+    struct filling *filling = context;
+    dlk_parallel(team, LONG_TASKS, long_task, context);
+    cr_assert_eq(filling->long_tasks, LONG_TASKS);
+    filling->short_at_end = filling->short_tasks;
+}
+
+/* `read`: what the second operation reads; the first writes 1. */
+static void fill(int threads, int read)
+{
+    dlb_program program;
+    dlb_pool *pool;
+    dlb_error err;
+    dlb_pool_options options = {.threads = threads, .teams = 1, .spin_ns = 1000000};
+    struct filling filling = {0};
+    dlb_program_init(&program);
+    add(&program, 0, 0, 1);
+    add(&program, 1, read, 3);
+    program.ops[0].run = run_short;
+    program.ops[0].fills = true;
+    program.ops[1].run = run_long;
+    program.ops[1].gaps = true;
+    dlb_program_seal(&program);
+    cr_assert_eq(program.fills[0], read != 1);
+    cr_assert_eq(dlb_pool_create(&pool, &options, &err), 0);
+    dlb_program_run(&program, pool, &filling, IMAGES, NULL);
+    dlb_pool_free(pool);
+    dlb_program_release(&program);
+    cr_assert_eq(filling.short_tasks, SHORT_TASKS);
+    cr_assert_eq(filling.short_at_end, SHORT_TASKS);
+    cr_assert_eq(filling.long_tasks, LONG_TASKS);
+}
+
+Test(program, short_tasks_fill_the_gaps_of_the_operation_that_follows)
+{
+    for (int threads = 1; threads <= 3; threads++)
+        fill(threads, 2);
+}
+
+Test(program, nothing_is_filled_by_what_the_next_operation_waits_for)
+{
+    fill(2, 1);
+}
+
 Test(program, busy_time_is_counted_by_phase)
 {
     dlb_program program;

@@ -129,3 +129,80 @@ Test(team, the_leader_alone_does_a_single_task)
     cr_assert_eq(by[0], 0);
     cr_assert_eq(by[1], -1);
 }
+
+/* ---- Jobs that give way ---- */
+
+enum { LONG_TASKS = 6, SHORT_TASKS = 9 };
+
+typedef struct two_jobs {
+    dlk_team *team;
+    int long_tasks; /* of the job that goes first */
+    _Atomic int first[LONG_TASKS], second[SHORT_TASKS];
+    _Atomic int first_returned; /* the first job, to the leader */
+    bool second_done_before;    /* all of the second had been done by then */
+} two_jobs;
+
+static void long_task(void *arg, int task, int thread)
+{
+    (void)thread;
+    two_jobs *jobs = arg;
+    kit_dawdle(7, (uint32_t)task);
+    jobs->first[task]++;
+}
+
+static void short_task(void *arg, int task, int thread)
+{
+    (void)thread;
+    two_jobs *jobs = arg;
+    jobs->second[task]++;
+}
+
+static bool all_done(const _Atomic int *count, int tasks)
+{
+    for (int i = 0; i < tasks; i++)
+        if (count[i] != 1)
+            return false;
+    return true;
+}
+
+static void run_first(void *arg)
+{
+    two_jobs *jobs = arg;
+    dlk_parallel(jobs->team, jobs->long_tasks, long_task, jobs);
+    cr_assert(all_done(jobs->first, jobs->long_tasks));
+    jobs->first_returned++;
+    jobs->second_done_before = all_done(jobs->second, SHORT_TASKS);
+}
+
+static two_jobs give_way(int size, int long_tasks, int short_tasks)
+{
+    kit_team *team = kit_team_start(size, 0, 0);
+    two_jobs jobs = {.team = kit_team_of(team), .long_tasks = long_tasks};
+    dlk_first(jobs.team, run_first, &jobs);
+    dlk_parallel(jobs.team, short_tasks, short_task, &jobs);
+    cr_assert(all_done(jobs.second, short_tasks));
+    if (dlk_first_is_due(jobs.team))
+        run_first(&jobs);
+    cr_assert_eq(jobs.first_returned, 1);
+    cr_assert_not(dlk_first_is_due(jobs.team));
+    kit_team_stop(team);
+    return jobs;
+}
+
+Test(team, tasks_of_a_job_that_gave_way_fill_the_gaps_of_the_first, .timeout = TIMEOUT_S)
+{
+    for (int size = 2; size <= SIZE_MAX_TEAM; size++)
+        for (int repeat = 0; repeat < 20; repeat++)
+            cr_assert(give_way(size, LONG_TASKS, SHORT_TASKS).second_done_before);
+}
+
+Test(team, tasks_that_found_no_gap_are_done_afterwards, .timeout = TIMEOUT_S)
+{
+    cr_assert_not(give_way(2, 1, SHORT_TASKS).second_done_before, "a single task is no round");
+}
+
+Test(team, a_job_that_cannot_give_way_leaves_the_first_to_the_caller, .timeout = TIMEOUT_S)
+{
+    give_way(1, LONG_TASKS, SHORT_TASKS);
+    give_way(3, LONG_TASKS, 1);
+}
