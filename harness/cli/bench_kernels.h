@@ -5,6 +5,7 @@
 #ifndef DLB_CLI_BENCH_KERNELS_H
 #define DLB_CLI_BENCH_KERNELS_H
 
+#include "cli/bench_kernels_product.h"
 #include "cli/bench_kernels_stage.h"
 #include "cli/bench_kernels_step.h"
 #include "cli/bench_rounds.h"
@@ -18,6 +19,9 @@ typedef struct dlb_kernel_call {
     int repeats;                 /* calls in a measurement, so that it lasts long enough */
 } dlb_kernel_call;
 
+/* The kernel of rows that are nothing but a convolution's product. */
+#define DLB_KERNEL_PRODUCT "sgemm"
+
 /* An operation, by the kernels that were chosen and by those of OpenBLAS. */
 typedef struct dlb_kernel_row {
     char name[112];
@@ -27,7 +31,8 @@ typedef struct dlb_kernel_row {
     int images;       /* of a call; 1: a call is a step, whatever its images */
     double nonzero;   /* share of what it multiplies by that is not zero; NaN: it does not matter */
     dlb_kernel_call own, blas;
-    double *own_s, *blas_s; /* seconds of a call in each round, NaN if missing */
+    dlb_bench_product *product; /* what `own` is, if it is one */
+    double *own_s, *blas_s;     /* seconds of a call in each round, NaN if missing */
 } dlb_kernel_row;
 
 /* ---- The rows of a plan ---- */

@@ -47,6 +47,7 @@ void dlb_kernel_plan_release(dlb_kernel_plan *p)
     for (size_t i = 0; i < p->row_count; i++) {
         release_ops(&p->rows[i].own);
         release_ops(&p->rows[i].blas);
+        dlb_bench_product_free(p->rows[i].product);
         free(p->rows[i].own_s);
         free(p->rows[i].blas_s);
     }
@@ -211,6 +212,17 @@ static void add_alternatives(dlb_kernel_plan *p, const char *layers, const dlb_s
     }
 }
 
+/* The same multiply-adds by sgemm. */
+static void add_product(dlb_kernel_plan *p, const char *layers, const dlb_stage *plan)
+{
+    dlb_kernel_row *row = add_row(p, layers, "forward");
+    row->kernel = DLB_KERNEL_PRODUCT;
+    row->alternative = true;
+    row->cost = dlb_bench_stage_forward_cost(plan, p->batch);
+    row->product = dlb_bench_product_create(&plan->shape.conv, p->batch);
+    row->own = (dlb_kernel_call){row->product, dlb_bench_product_run, NULL, 1};
+}
+
 static void add_backward(dlb_kernel_plan *p, const char *layers, const dlb_stage *plan,
                          dlb_bench_stage *stage)
 {
@@ -230,6 +242,7 @@ static void add_stage(dlb_kernel_plan *p, const dlb_stage *plan)
     dlb_kernel_row *forward = add_forward(p, name, plan, stage);
     forward->blas = call_of_layers(p, plan, DLB_PHASE_FORWARD);
     add_alternatives(p, name, plan);
+    add_product(p, name, plan);
     add_keep(p, plan, stage);
     add_backward(p, name, plan, stage);
 }

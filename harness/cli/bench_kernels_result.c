@@ -116,7 +116,9 @@ void dlb_kernel_print(const dlb_kernel_result *r)
     dlb_bench_table_release(&table);
     print_references(r);
     if (has_alternative(p))
-        printf("  (kernel): it could compute this, too, but the plan does not use it\n");
+        printf("  (kernel): it could compute this, too, but the plan does not use it; "
+               "(" DLB_KERNEL_PRODUCT "): only the product, by\n"
+               "  OpenBLAS, of patches that lie there unfolded\n");
     printf("  GFLOP/s: as if dense, nothing skipped; of sgemm: that rate by sgemm's in the same "
            "round\n"
            "  × blas: how many times as fast as im2col and OpenBLAS, layer by layer, in the same "

@@ -108,6 +108,10 @@ while read -r first; do
         expect_stdout "^  $first–[a-z0-9_]+ $pass +[a-z0-9 ]+ +$measured"
     done
 done <fused
+if [ -s fused ]; then
+    expect_stdout '^  conv2d_1–[a-z0-9_]+ forward +\(sgemm\) +[0-9.]+ [nµm]?s .* – +– +–$'
+    expect_equal 4 "$(count kernels.csv side=alternative kernel=sgemm)"
+fi
 expect_stdout '^  sgemm 1024³ of OpenBLAS [0-9.]+ GFLOP/s .* FMA peak of a core [0-9.]+ GFLOP/s, triad'
 expect_equal 2 "$(grep -c ',chosen,all layers forward and backward,' kernels.csv)"
 expect_equal 6 "$(grep -c ',reference,' kernels.csv)"
@@ -119,7 +123,7 @@ if grep -q '^conv2d_2.*winograd' <("$DLBENCH" summary keras_cnn --plan); then
         --csv others.csv
     expect_stdout '^  conv2d_2–dropout_1 forward +winograd '
     expect_stdout '^  conv2d_2–dropout_1 forward +\(direct\) +[0-9.]+ [nµm]?s .* – +– +–$'
-    expect_stdout '^  \(kernel\): .* the plan does not use it$'
+    expect_stdout '^  \(kernel\): .* the plan does not use it; \(sgemm\): only the product'
     expect_equal 2 "$(count others.csv side=alternative kernel=direct)"
     expect_equal 2 "$(count others.csv side=chosen kernel=winograd)"
     expect_positive others.csv gflops
