@@ -35,7 +35,19 @@ static void print_stage(const dlb_model *model, const dlb_stage *stage)
     dlb_str_release(&layers);
 }
 
-static void print_operations(const dlb_model *model, const dlk_kernels *kernels, dlb_str *reasons)
+static bool is_computed(const dlb_layer *layer)
+{
+    return dlb_layer_operation(layer->kind, DLB_FORWARD) != DLK_OP_COUNT;
+}
+
+static void add_small(const dlb_layer *layer, const dlk_kernels *kernels, dlb_str *small)
+{
+    if (is_computed(layer) && dlb_layer_is_small(layer, kernels))
+        dlb_str_addf(small, "%s%s", small->text ? ", " : "", layer->name);
+}
+
+static void print_operations(const dlb_model *model, const dlk_kernels *kernels, dlb_str *reasons,
+                             dlb_str *small)
 {
     for (int i = 0; i < model->layer_count; i++) {
         if (model->layers[i].kind == DLB_CONV2D) {
@@ -48,19 +60,25 @@ static void print_operations(const dlb_model *model, const dlk_kernels *kernels,
             dlb_str_addf(reasons, "%s is not fused: %s\n", model->layers[i].name, stage.why);
         }
         print_layer(model, i, kernels);
+        add_small(&model->layers[i], kernels, small);
     }
 }
 
 void dlb_print_plan(const dlb_model *model, const dlk_kernels *kernels)
 {
-    dlb_str reasons = DLB_STR_INIT;
+    dlb_str reasons = DLB_STR_INIT, small = DLB_STR_INIT;
     printf("Model %s with kernels = %s, isa = %s\n\n", model->name,
            dlk_family_name(kernels->family), dlk_isa_name(kernels->isa));
     print_row("layers", "forward", "backward");
-    print_operations(model, kernels, &reasons);
+    print_operations(model, kernels, &reasons, &small);
     puts("\nLayers joined by + are one operation; such lines in a row run together, image by "
          "image.");
+    if (small.text)
+        printf("Small: %s. With several threads, each takes blocks of images through such layers "
+               "in a row.\n",
+               small.text);
     if (reasons.text)
         fputs(reasons.text, stdout);
+    dlb_str_release(&small);
     dlb_str_release(&reasons);
 }

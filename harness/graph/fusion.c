@@ -132,6 +132,17 @@ dlb_stage dlb_stage_at(const dlb_model *model, int first, const dlk_kernels *ker
     return stage;
 }
 
+/* ---- Small layers ---- */
+
+bool dlb_layer_is_small(const dlb_layer *layer, const dlk_kernels *kernels)
+{
+    enum { SMALL = 4096 }; /* floats */
+    bool fits = layer->kind == DLB_DENSE || layer->kind == DLB_RELU || layer->kind == DLB_DROPOUT ||
+                layer->kind == DLB_FLATTEN || layer->kind == DLB_SOFTMAX;
+    return kernels->stage_forward && fits && layer->weights <= SMALL &&
+           dlb_shape_size(layer->in) <= SMALL;
+}
+
 /* ---- Groups ---- */
 
 /*

@@ -39,6 +39,13 @@ typedef struct dlb_stage {
 dlb_stage dlb_stage_at(const dlb_model *model, int first, const dlk_kernels *kernels);
 
 /*
+ * A layer so small that a thread which takes a few images through it has its weights in the
+ * first-level cache all the while; where the family of kernels fuses layers at all. Layers in a row
+ * are then run together (graph/program.h), unless a stage has them.
+ */
+bool dlb_layer_is_small(const dlb_layer *layer, const dlk_kernels *kernels);
+
+/*
  * Into how many groups backward cuts a batch of n images that goes through these stages together.
  * Each group sums up gradients of its own; depends on n and the stages alone, and grows with n.
  */

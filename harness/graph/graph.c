@@ -177,26 +177,13 @@ static void plan_gradients(dlb_graph *g)
     }
 }
 
-/*
- * A layer so small that a thread which takes a few images through it keeps its weights in the
- * first-level cache; found where the family of kernels fuses layers at all.
- */
-static bool is_small(const dlb_graph *g, const dlb_layer *layer)
-{
-    enum { SMALL = 4096 }; /* floats */
-    bool fits = layer->kind == DLB_DENSE || layer->kind == DLB_RELU || layer->kind == DLB_DROPOUT ||
-                layer->kind == DLB_FLATTEN || layer->kind == DLB_SOFTMAX;
-    return g->kernels.stage_forward && fits && layer->weights <= SMALL &&
-           dlb_shape_size(layer->in) <= SMALL;
-}
-
 static void plan_extras(dlb_graph *g, dlb_node *node)
 {
     const dlb_layer *layer = node->layer;
     size_t batch = (size_t)g->batch;
     dlk_conv2d conv2d = dlb_layer_conv2d(layer, g->batch);
     dlk_dense dense = dlb_layer_dense(layer, g->batch);
-    node->small = is_small(g, layer);
+    node->small = dlb_layer_is_small(layer, &g->kernels);
     if (node->small)
         reserve(&g->scratch_floats, dlb_node_part_scratch(layer));
     if (layer->kind == DLB_CONV2D) {

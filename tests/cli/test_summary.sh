@@ -53,7 +53,9 @@ expect_stderr 'is a folder, not a file'
 it 'shows which kernel computes which layers, and why some are not fused'
 expect_exit 0 "$DLBENCH" summary horovod_cnn --plan --kernels simd
 expect_stdout '^conv2d_2 \+ dropout2d_1 \+ maxpool_2 \+ relu_2 +winograd 5x5 +sparse'
+expect_stdout '^Small: relu_3, dropout_1, dense_2, softmax_1\. With several threads'
 expect_exit 0 "$DLBENCH" summary horovod_cnn --plan --kernels blas
+expect_no_match '^Small'
 expect_stdout '^conv2d_1 is not fused: kernels = blas fuse nothing'
 
 it 'refuses a choice of kernels that no plan would show, and one that does not exist'
