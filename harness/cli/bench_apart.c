@@ -24,16 +24,6 @@ typedef struct child {
 
 /* ---- A child ---- */
 
-/* Number `index` of the CPUs allowed, which begin again after the last. */
-static int cpu_at(int index)
-{
-    const dlb_cores *cores = dlb_cores_of_process();
-    int cpu = -1;
-    for (int i = index % cores->count; i >= 0; i--)
-        cpu = dlb_cpus_next(&cores->cpus, cpu);
-    return cpu;
-}
-
 static void bind_to(int cpu)
 {
     cpu_set_t one;
@@ -46,7 +36,7 @@ static _Noreturn void train_as(int index, dlb_bench_trainings *t,
                                const dlb_bench_training *training, int to)
 {
     outcome o = {0};
-    bind_to(cpu_at(index));
+    bind_to(dlb_cpus_at(&dlb_cores_of_process()->cpus, index));
     o.status = dlb_bench_train_alone(t, training, index, &o.speed, &o.err);
     ssize_t written = write(to, &o, sizeof o); /* less than a pipe takes at once */
     _exit(written == (ssize_t)sizeof o ? 0 : 1);

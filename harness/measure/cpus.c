@@ -33,6 +33,14 @@ int dlb_cpus_next(const dlb_cpus *cpus, int after)
     return -1;
 }
 
+int dlb_cpus_at(const dlb_cpus *cpus, int index)
+{
+    int cpu = -1;
+    for (int i = index % dlb_cpus_count(cpus); i >= 0; i--)
+        cpu = dlb_cpus_next(cpus, cpu);
+    return cpu;
+}
+
 /* One "a" or "a-b" at *cursor, which advances behind it. */
 static bool parse_range(const char **cursor, long *first, long *last)
 {

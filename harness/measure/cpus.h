@@ -21,6 +21,9 @@ int dlb_cpus_count(const dlb_cpus *cpus);
 /* The smallest CPU above `after`, or -1; begin with -1. */
 int dlb_cpus_next(const dlb_cpus *cpus, int after);
 
+/* Number `index` of the set, from 0 on; they begin again behind the last. */
+int dlb_cpus_at(const dlb_cpus *cpus, int index);
+
 /* The kernel's notation, "0-3,8"; false (and the set empty) if `list` is not in it. */
 bool dlb_cpus_parse(dlb_cpus *cpus, const char *list);
 void dlb_cpus_format(const dlb_cpus *cpus, dlb_str *list);

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <omp.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "measure/cores.h"
@@ -123,4 +124,18 @@ int dlb_threads_set_up(dlb_threads *t, const dlb_workload *w, dlb_notes *notes, 
         dlb_notes_add(notes, "%d threads share %d core%s", t->intra_op, cores,
                       cores == 1 ? "" : "s");
     return 0;
+}
+
+void dlb_threads_spread(void *threads, int thread)
+{
+    const dlb_threads *t = threads;
+    const dlb_cores *cores = dlb_cores_of_process();
+    cpu_set_t allowed, own;
+    if (cores->count != t->intra_op || sched_getaffinity(0, sizeof allowed, &allowed) < 0 ||
+        CPU_COUNT(&allowed) != t->intra_op)
+        return; /* there are fewer, or more to choose from, or the runtime has bound it */
+    CPU_ZERO(&own);
+    CPU_SET((size_t)dlb_cpus_at(&cores->cpus, thread), &own);
+    if (sched_setaffinity(0, sizeof own, &own) == 0)
+        sched_setaffinity(0, sizeof allowed, &allowed);
 }

@@ -34,4 +34,11 @@ int dlb_threads_given(const dlb_workload *workload, int *threads, dlb_error *err
 int dlb_threads_set_up(dlb_threads *threads, const dlb_workload *workload, dlb_notes *notes,
                        dlb_error *err);
 
+/*
+ * For each thread of the pool, which then steps onto a CPU of its own if there are just as many
+ * CPUs allowed; it is not bound to it. Threads that begin on one CPU would share it for some twenty
+ * milliseconds, until the kernel notices. `threads` is a dlb_threads.
+ */
+void dlb_threads_spread(void *threads, int thread);
+
 #endif

@@ -28,6 +28,9 @@ Test(cpus, members_are_counted_and_visited_in_order)
     cr_expect_eq(dlb_cpus_next(&cpus, 2), 3);
     cr_expect_eq(dlb_cpus_next(&cpus, 3), 130);
     cr_expect_eq(dlb_cpus_next(&cpus, 130), -1);
+    cr_expect_eq(dlb_cpus_at(&cpus, 0), 2);
+    cr_expect_eq(dlb_cpus_at(&cpus, 2), 130);
+    cr_expect_eq(dlb_cpus_at(&cpus, 4), 3, "they begin again");
 }
 
 Test(cpus, anything_else_is_refused_and_leaves_the_set_empty)

@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <sched.h>
 
+#include "measure/cores.h"
 #include "train/threads.h"
 
 static int set_up(dlb_threads *threads, dlb_notes *notes, dlb_error *err, const char *affinity)
@@ -63,4 +64,17 @@ Test(threads, affinity_does_not_shrink_the_cores_that_are_counted)
     cr_assert_not(threads.oversubscribed);
     cr_assert_eq(threads.threads, cores);
     dlb_notes_release(&notes);
+}
+
+Test(threads, a_thread_steps_onto_a_cpu_of_its_own_and_stays_free)
+{
+    const dlb_cores *cores = dlb_cores_of_process();
+    dlb_threads threads = {.threads = cores->count, .intra_op = cores->count};
+    cpu_set_t before, after;
+    cr_assert_eq(sched_getaffinity(0, sizeof before, &before), 0);
+    for (int thread = 0; thread < cores->count; thread++) {
+        dlb_threads_spread(&threads, thread);
+        cr_assert_eq(sched_getaffinity(0, sizeof after, &after), 0);
+        cr_assert(CPU_EQUAL(&before, &after), "thread %d is bound", thread);
+    }
 }
