@@ -341,9 +341,10 @@ static void product_weights(dlk_team *team, const dlk_dense *s, const float *x, 
 void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const float *x,
                                       const float *dy, float *dweights, float *dbias)
 {
+    if (is_narrow(s)) {
+        DLK_SIMD(narrow_weights)(team, s, x, dy, dweights, dbias);
+        return;
+    }
     sum_images(s, dy, dbias);
-    if (is_narrow(s))
-        DLK_SIMD(narrow_weights)(team, s, x, dy, dweights);
-    else
-        product_weights(team, s, x, dy, dweights);
+    product_weights(team, s, x, dy, dweights);
 }

@@ -2,24 +2,23 @@
 
 #include "loops.h"
 #include "shapes.h"
-#include "simd/matrix.h"
+#include "simd/squares.h"
 
-/* Vectors that are as wide as a product, at most, and those that are sums, of all its rows. */
-enum { MOST_VECTORS = 4, SUMS = DLK_WIDTH == 16 ? 16 : 8 };
-
-_Static_assert(NARROW <= MOST_VECTORS * V, "a row of weights is one product wide");
+/* Rows and vectors of a product that are summed up in registers: more rows of fewer vectors. */
+enum { TILE_VECTORS = DLK_WIDTH == 16 ? 4 : 2, TILE_ROWS = 5, MORE_ROWS = 10 };
+enum { TILE_COLUMNS = TILE_VECTORS * V, MOST_SUMS = TILE_ROWS * TILE_VECTORS };
 
 /*
- * C[rows][columns] = start + A · B, with A(r, k) = a[r * a_row + k * a_step], k < depth. Rows of B
- * and C follow each other, so vectors may end in the next one: they are loaded and stored in
- * order, and cut at the ends.
+ * C[rows][columns] (+)= A · B, with A(r, k) = a[r * a_row + k * a_step], k < depth. Rows of B and C
+ * follow each other, so vectors may end in the next one: they are loaded and stored in order, and
+ * cut at the ends.
  */
 typedef struct narrow_product {
     int rows, columns, depth;
     const float *a, *b, *b_end;
     ptrdiff_t a_row, a_step, b_row, c_row;
-    const float *start; /* [columns]; NULL: 0 */
     float *c, *c_end;
+    bool add; /* not: C is overwritten */
 } narrow_product;
 
 DLK_INLINE vec load_before(const float *from, const float *end)
@@ -42,20 +41,19 @@ DLK_INLINE void add_step(const int rows, const int vectors, const narrow_product
                          const vec *b, vec *sum)
 {
     DLK_UNROLL
-    for (int i = 0; i < rows * vectors; i++)
-        sum[i] += splat(a[i / vectors * p->a_row]) * b[i % vectors];
+    for (int r = 0; r < rows; r++) {
+        vec factor = splat(a[r * p->a_row]);
+        DLK_UNROLL
+        for (int v = 0; v < vectors; v++)
+            sum[r * vectors + v] += factor * b[v];
+    }
 }
 
-DLK_INLINE void product_rows(const int rows, const int vectors, const narrow_product *p, int first)
+DLK_INLINE void add_steps(const int rows, const int vectors, const narrow_product *p,
+                          const float *a, const float *from, vec *sum)
 {
-    vec sum[SUMS], b[MOST_VECTORS];
-    const float *a = p->a + first * p->a_row, *from = p->b;
+    vec b[TILE_VECTORS];
     int k = 0;
-    DLK_UNROLL
-    for (int i = 0; i < rows * vectors; i++) {
-        int column = i % vectors * V;
-        sum[i] = p->start ? load_before(p->start + column, p->start + p->columns) : (vec){0};
-    }
     for (; k < p->depth && p->b_end - from >= vectors * V; k++, a += p->a_step, from += p->b_row) {
         DLK_UNROLL
         for (int v = 0; v < vectors; v++)
@@ -68,155 +66,282 @@ DLK_INLINE void product_rows(const int rows, const int vectors, const narrow_pro
             b[v] = load_before(from + v * V, p->b_end);
         add_step(rows, vectors, p, a, b, sum);
     }
-    DLK_UNROLL
-    for (int i = 0; i < rows * vectors; i++)
-        store_before(p->c + (first + i / vectors) * p->c_row + i % vectors * V, p->c_end, sum[i]);
 }
 
-DLK_INLINE void product_of(const int vectors, const narrow_product *p)
+/* Store a tile of C at `c`. Most tiles end before C does. */
+DLK_INLINE void store_tile(const int rows, const int vectors, const narrow_product *p, float *c,
+                           const vec *sum)
+{
+    bool whole = p->c_end - c >= (rows - 1) * p->c_row + vectors * V;
+    DLK_UNROLL
+    for (int r = 0; r < rows; r++, c += p->c_row)
+        DLK_UNROLL
+    for (int v = 0; v < vectors; v++)
+        if (whole)
+            store(c + v * V, sum[r * vectors + v]);
+        else
+            store_before(c + v * V, p->c_end, sum[r * vectors + v]);
+}
+
+/* The tile of C from row `row` and column `column` on. */
+DLK_INLINE void multiply_tile(const int rows, const int vectors, const narrow_product *p, int row,
+                              int column)
+{
+    vec sum[MOST_SUMS] = {{0}};
+    float *c = p->c + row * p->c_row + column;
+    if (p->add)
+        DLK_UNROLL
+    for (int r = 0; r < rows; r++)
+        DLK_UNROLL
+    for (int v = 0; v < vectors; v++)
+        sum[r * vectors + v] = load(c + r * p->c_row + v * V);
+    add_steps(rows, vectors, p, p->a + row * p->a_row, p->b + column, sum);
+    store_tile(rows, vectors, p, c, sum);
+}
+
+_Static_assert(TILE_ROWS == 5, "a case for every number of rows that may be left");
+
+DLK_INLINE void multiply_columns(const int vectors, const narrow_product *p, int column)
 {
     int row = 0;
-    for (; row + SUMS / vectors <= p->rows; row += SUMS / vectors)
-        product_rows(SUMS / vectors, vectors, p, row);
-    for (; row < p->rows; row++)
-        product_rows(1, vectors, p, row);
-}
-
-static void multiply(const narrow_product *p)
-{
-    switch (vectors_of(p->columns)) {
-    case 1:
-        product_of(1, p);
-        break;
-    case 2:
-        product_of(2, p);
+    for (; MORE_ROWS * vectors <= MOST_SUMS && row + MORE_ROWS <= p->rows; row += MORE_ROWS)
+        multiply_tile(MORE_ROWS, vectors, p, row, column);
+    for (; row + TILE_ROWS <= p->rows; row += TILE_ROWS)
+        multiply_tile(TILE_ROWS, vectors, p, row, column);
+    switch (p->rows - row) {
+    case 4:
+        multiply_tile(4, vectors, p, row, column);
         break;
     case 3:
-        product_of(3, p);
+        multiply_tile(3, vectors, p, row, column);
+        break;
+    case 2:
+        multiply_tile(2, vectors, p, row, column);
+        break;
+    case 1:
+        multiply_tile(1, vectors, p, row, column);
         break;
     default:
-        product_of(4, p);
         break;
+    }
+}
+
+/* From the last columns to the first: their last vector may end in the next row. */
+static void multiply(const narrow_product *p)
+{
+    int column = (p->columns - 1) / TILE_COLUMNS * TILE_COLUMNS;
+    switch (vectors_of(p->columns - column)) {
+    case 1:
+        multiply_columns(1, p, column);
+        break;
+    case 2:
+        multiply_columns(2, p, column);
+        break;
+#if DLK_WIDTH == 16
+    case 3:
+        multiply_columns(3, p, column);
+        break;
+#endif
+    default:
+        multiply_columns(TILE_VECTORS, p, column);
+        break;
+    }
+    while ((column -= TILE_COLUMNS) >= 0)
+        multiply_columns(TILE_VECTORS, p, column);
+}
+
+/* ---- Transposing ---- */
+
+DLK_INLINE void load_square(const float *from, size_t from_row, const float *end, vec square[V])
+{
+    bool whole = end - from >= (V - 1) * (ptrdiff_t)from_row + V;
+    DLK_UNROLL
+    for (int r = 0; r < V; r++, from += from_row)
+        square[r] = whole ? load(from) : load_before(from, end);
+}
+
+/* to[c][r] = from[r][c] in whole squares, for which `to` has room; nothing is read from `end` on.
+ */
+static void turn(int rows, int columns, const float *from, size_t from_row, const float *end,
+                 float *to, size_t to_row)
+{
+    for (int r = 0; r < rows; r += V)
+        for (int c = 0; c < columns; c += V) {
+            vec square[V];
+            float *column = to + (size_t)c * to_row + r;
+            load_square(from + (size_t)r * from_row + c, from_row, end, square);
+            transpose(square);
+            DLK_UNROLL
+            for (int i = 0; i < V; i++, column += to_row)
+                store(column, square[i]);
+        }
+}
+
+/* to[r][j] = from[j][r], j < columns ≤ NARROW: vectors that end in the next row are stored in
+ * order. */
+static void turn_back(int rows, int columns, const float *from, size_t from_row, float *to)
+{
+    const float *end = to + (size_t)rows * (size_t)columns;
+    int vectors = vectors_of(columns);
+    for (int r = 0; r < rows; r += V) {
+        vec square[NARROW / V][V];
+        for (int v = 0; v < vectors; v++) {
+            DLK_UNROLL
+            for (int i = 0; i < V; i++)
+                square[v][i] = load(from + (size_t)(v * V + i) * from_row + r);
+            transpose(square[v]);
+        }
+        for (int i = 0; i < V; i++)
+            for (int v = 0; v < vectors; v++)
+                store_before(to + (r + i) * columns + v * V, end, square[v][i]);
     }
 }
 
 /* ---- The three passes ---- */
 
-enum { TASK_ROWS = 16 };
-
-_Static_assert(TASK_ROWS % SUMS == 0, "a task fills its registers");
+/* Images of a task; what is transposed at a time. */
+enum { TASK_IMAGES = 16, PIECE = 64 };
 
 typedef struct narrow_job {
     dlk_team *team;
     const dlk_dense *s;
     const float *x, *dy, *weights, *bias;
-    float *out;         /* y, dx or dweights */
-    int rows_of_a_task; /* of out */
+    float *out;           /* y, dx or dweights */
+    int images_of_a_task; /* forward and data */
 } narrow_job;
 
-static void share_rows(narrow_job *job, int rows, dlk_task_fn *fn)
+static void share_images(narrow_job *job, dlk_task_fn *fn)
 {
-    job->rows_of_a_task = is_small(job->s) ? rows : TASK_ROWS;
-    dlk_parallel(job->team, dlk_pieces((size_t)rows, (size_t)job->rows_of_a_task), fn, job);
+    int images = job->s->n;
+    job->images_of_a_task = is_small(job->s) ? images : TASK_IMAGES;
+    dlk_parallel(job->team, dlk_pieces((size_t)images, (size_t)job->images_of_a_task), fn, job);
 }
 
-static dlk_range rows_of(const narrow_job *job, int rows, int task)
+static dlk_range images_of(const narrow_job *job, int task)
 {
-    return dlk_piece((size_t)rows, (size_t)job->rows_of_a_task, task);
+    return dlk_piece((size_t)job->s->n, (size_t)job->images_of_a_task, task);
+}
+
+/* yᵀ[out][images] += weightsᵀ · xᵀ, images in lanes. */
+static void forward_piece(const narrow_job *job, size_t first, int images, float *scratch)
+{
+    const dlk_dense *s = job->s;
+    float *turned_x = scratch, *turned_y = scratch + PIECE * PIECE;
+    const float *x = job->x + first * (size_t)s->in;
+    narrow_product p = {.rows = s->out,
+                        .columns = images,
+                        .a_row = 1,
+                        .a_step = s->out,
+                        .b = turned_x,
+                        .b_end = turned_x + PIECE * PIECE,
+                        .b_row = PIECE,
+                        .c = turned_y,
+                        .c_end = turned_y + NARROW * PIECE,
+                        .c_row = PIECE,
+                        .add = true};
+    for (int j = 0; j < s->out; j++)
+        for (int i = 0; i < PIECE; i++)
+            turned_y[j * PIECE + i] = job->bias[j];
+    for (int k = 0; k < s->in; k += PIECE) {
+        p.depth = s->in - k < PIECE ? s->in - k : PIECE;
+        p.a = job->weights + (size_t)k * (size_t)s->out;
+        turn(images, p.depth, x + k, (size_t)s->in, job->x + (size_t)s->n * (size_t)s->in, turned_x,
+             PIECE);
+        multiply(&p);
+    }
+    turn_back(images, s->out, turned_y, PIECE, job->out + first * (size_t)s->out);
 }
 
 static void forward_task(void *arg, int task, int thread)
 {
-    (void)thread;
     const narrow_job *job = arg;
-    const dlk_dense *s = job->s;
-    dlk_range images = rows_of(job, s->n, task);
-    size_t in = (size_t)s->in, out = (size_t)s->out;
-    narrow_product p = {.rows = (int)(images.end - images.first),
-                        .columns = s->out,
-                        .depth = s->in,
-                        .a = job->x + images.first * in,
-                        .a_row = s->in,
-                        .a_step = 1,
-                        .b = job->weights,
-                        .b_end = job->weights + in * out,
-                        .b_row = s->out,
-                        .start = job->bias,
-                        .c = job->out + images.first * out,
-                        .c_end = job->out + images.end * out,
-                        .c_row = s->out};
-    multiply(&p);
+    dlk_range images = images_of(job, task);
+    for (size_t first = images.first; first < images.end; first += PIECE) {
+        size_t left = images.end - first;
+        forward_piece(job, first, left < PIECE ? (int)left : PIECE, dlk_scratch(job->team, thread));
+    }
 }
 
 void DLK_SIMD(narrow_forward)(dlk_team *team, const dlk_dense *s, const float *x,
                               const float *weights, const float *bias, float *y)
 {
     narrow_job job = {.team = team, .s = s, .x = x, .weights = weights, .bias = bias, .out = y};
-    share_rows(&job, s->n, forward_task);
+    share_images(&job, forward_task);
 }
 
-_Static_assert(NARROW *SHORT <= DLK_DENSE_BLOCK + DLK_DENSE_BLOCK_SUMS, "room for the weights");
-
-/* From the last inputs to the first: their last vector may end in the next image. */
 static void data_task(void *arg, int task, int thread)
 {
-    enum { WIDTH = MOST_VECTORS * V };
     const narrow_job *job = arg;
     const dlk_dense *s = job->s;
-    dlk_range images = rows_of(job, s->n, task);
+    dlk_range images = images_of(job, task);
     size_t in = (size_t)s->in, out = (size_t)s->out;
-    float *turned = dlk_scratch(job->team, thread); /* [out][SHORT] */
+    int width = vectors_of(s->in) * V;
+    float *turned = dlk_scratch(job->team, thread); /* [NARROW][width] */
     narrow_product p = {.rows = (int)(images.end - images.first),
+                        .columns = s->in,
                         .depth = s->out,
                         .a = job->dy + images.first * out,
                         .a_row = s->out,
                         .a_step = 1,
-                        .b_end = turned + out * SHORT,
-                        .b_row = SHORT,
+                        .b = turned,
+                        .b_end = turned + out * (size_t)width,
+                        .b_row = width,
+                        .c = job->out + images.first * in,
                         .c_end = job->out + images.end * in,
                         .c_row = s->in};
-    transpose_matrix(s->in, s->out, job->weights, out, turned, SHORT);
-    for (int first = (s->in - 1) / WIDTH * WIDTH, end = s->in; end > 0;
-         end = first, first -= WIDTH) {
-        p.columns = end - first;
-        p.b = turned + first;
-        p.c = job->out + images.first * in + first;
-        multiply(&p);
-    }
+    turn(s->in, s->out, job->weights, out, job->weights + in * out, turned, (size_t)width);
+    multiply(&p);
 }
 
 void DLK_SIMD(narrow_data)(dlk_team *team, const dlk_dense *s, const float *dy,
                            const float *weights, float *dx)
 {
     narrow_job job = {.team = team, .s = s, .dy = dy, .weights = weights, .out = dx};
-    share_rows(&job, s->n, data_task);
+    share_images(&job, data_task);
 }
 
+/* dweightsᵀ[out][inputs] = dyᵀ · x, inputs in lanes. */
 static void weights_task(void *arg, int task, int thread)
 {
-    (void)thread;
     const narrow_job *job = arg;
     const dlk_dense *s = job->s;
-    dlk_range inputs = rows_of(job, s->in, task);
-    size_t out = (size_t)s->out;
-    narrow_product p = {.rows = (int)(inputs.end - inputs.first),
-                        .columns = s->out,
+    dlk_range inputs = dlk_piece((size_t)s->in, PIECE, task);
+    float *turned = dlk_scratch(job->team, thread);
+    narrow_product p = {.rows = s->out,
+                        .columns = (int)(inputs.end - inputs.first),
                         .depth = s->n,
-                        .a = job->x + inputs.first,
+                        .a = job->dy,
                         .a_row = 1,
-                        .a_step = s->in,
-                        .b = job->dy,
-                        .b_end = job->dy + (size_t)s->n * out,
-                        .b_row = s->out,
-                        .c = job->out + inputs.first * out,
-                        .c_end = job->out + inputs.end * out,
-                        .c_row = s->out};
+                        .a_step = s->out,
+                        .b = job->x + inputs.first,
+                        .b_end = job->x + (size_t)s->n * (size_t)s->in,
+                        .b_row = s->in,
+                        .c = turned,
+                        .c_end = turned + NARROW * PIECE,
+                        .c_row = PIECE};
     multiply(&p);
+    turn_back(p.columns, s->out, turned, PIECE, job->out + inputs.first * (size_t)s->out);
+}
+
+static void sum_images(const dlk_dense *s, const float *dy, float *dbias)
+{
+    const float *end = dy + (size_t)s->n * (size_t)s->out;
+    for (int j = 0; j < s->out; j += V) {
+        vec sum = {0};
+        for (const float *from = dy + j; from < end; from += s->out)
+            sum += load_before(from, end);
+        store_before(dbias + j, dbias + s->out, sum);
+    }
 }
 
 void DLK_SIMD(narrow_weights)(dlk_team *team, const dlk_dense *s, const float *x, const float *dy,
-                              float *dweights)
+                              float *dweights, float *dbias)
 {
     narrow_job job = {.team = team, .s = s, .x = x, .dy = dy, .out = dweights};
-    share_rows(&job, s->in, weights_task);
+    int tasks = dlk_pieces((size_t)s->in, PIECE);
+    sum_images(s, dy, dbias);
+    if (is_small(s))
+        dlk_alone(team, tasks, weights_task, &job);
+    else
+        dlk_parallel(team, tasks, weights_task, &job);
 }

@@ -1,6 +1,7 @@
 /*
  * Dense layers with few outputs and not many inputs, such as the last one of a network. Their
  * products are too small for blocks, and to look for zeros takes longer than to multiply by them.
+ * Outputs would leave lanes empty, so what lies in the lanes is images (forward) or inputs.
  */
 #ifndef DLK_SIMD_NARROW_H
 #define DLK_SIMD_NARROW_H
@@ -28,6 +29,6 @@ void DLK_SIMD(narrow_forward)(dlk_team *team, const dlk_dense *s, const float *x
 void DLK_SIMD(narrow_data)(dlk_team *team, const dlk_dense *s, const float *dy,
                            const float *weights, float *dx);
 void DLK_SIMD(narrow_weights)(dlk_team *team, const dlk_dense *s, const float *x, const float *dy,
-                              float *dweights);
+                              float *dweights, float *dbias);
 
 #endif

@@ -255,6 +255,48 @@ Test(dense, a_nan_reaches_all_that_depends_on_it)
     kit_for_every_table(a_nan_reaches_all_that_depends_on_it);
 }
 
+/* y and dx of the images from `first` on, computed on their own. */
+static void expect_same_alone(const dense *whole, int first, int count)
+{
+    dense d = *whole;
+    size_t x = (size_t)first * (size_t)d.s.in, y = (size_t)first * (size_t)d.s.out;
+    d.s.n = count;
+    d.in = kit_size(1, 1, count, d.s.in);
+    d.out = kit_size(1, 1, count, d.s.out);
+    d.y = kit_zeros(d.out);
+    d.dx = kit_zeros(d.in);
+    dlk_team *team = kit_team_of(d.team);
+    d.kernels.dense_forward(team, &d.s, d.x + x, d.w, d.bias, d.y);
+    d.kernels.dense_backward_data(team, &d.s, d.dy + y, d.w, d.dx);
+    kit_expect_equal(d.out, d.y, whole->y + y, "y", (uint32_t)first);
+    kit_expect_equal(d.in, d.dx, whole->dx + x, "dx", (uint32_t)first);
+    free(d.y);
+    free(d.dx);
+}
+
+/* A graph takes images through small layers in parts. OpenBLAS makes no such promise. */
+static void an_image_does_not_depend_on_those_beside_it(const dlk_kernels *k)
+{
+    const dlk_dense shapes[] = {
+        {128, 128, 10}, {64, 50, 10}, {64, 320, 50}, {37, 33, 1}, {300, 1000, 16}};
+    for (uint32_t i = 0; k->family != DLK_FAMILY_BLAS && i < 5; i++) {
+        dense d = dense_make(shapes[i], k, kit_uniform, 95);
+        dense_thin_out(&d, i % 2 ? 100 : 30, i);
+        dense_run(&d);
+        for (int first = 0, count; first < d.s.n; first += count) {
+            count = d.s.n - first < 16 ? d.s.n - first : 16;
+            expect_same_alone(&d, first, count);
+        }
+        expect_same_alone(&d, d.s.n / 2, 1);
+        dense_free(&d);
+    }
+}
+
+Test(dense, an_image_does_not_depend_on_those_beside_it)
+{
+    kit_for_every_table(an_image_does_not_depend_on_those_beside_it);
+}
+
 /* Unless a thread flushes them, denormals count. */
 static void denormals_are_not_zeros(const dlk_kernels *k)
 {
