@@ -9,12 +9,10 @@
 /* to[c][r] = from[r][c] of a square of V by V; rows start every `stride` floats. */
 DLK_INLINE void transpose_square(const float *from, size_t stride, float *to, size_t to_stride)
 {
-    vec row[V];
-    for (int r = 0; r < V; r++)
-        row[r] = load(from + (size_t)r * stride);
-    transpose(row);
+    vec column[V];
+    load_columns(from, stride, column);
     for (int c = 0; c < V; c++)
-        store(to + (size_t)c * to_stride, row[c]);
+        store(to + (size_t)c * to_stride, column[c]);
 }
 
 static inline void transpose_singly(int rows, int columns, const float *from, size_t stride,

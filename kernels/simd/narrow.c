@@ -152,12 +152,17 @@ static void multiply(const narrow_product *p)
 
 /* ---- Transposing ---- */
 
-DLK_INLINE void load_square(const float *from, size_t from_row, const float *end, vec square[V])
+/* Nothing is read from `end` on. */
+DLK_INLINE void load_columns_before(const float *from, size_t row, const float *end, vec column[V])
 {
-    bool whole = end - from >= (V - 1) * (ptrdiff_t)from_row + V;
+    if (end - from >= (V - 1) * (ptrdiff_t)row + V) {
+        load_columns(from, row, column);
+        return;
+    }
     DLK_UNROLL
-    for (int r = 0; r < V; r++, from += from_row)
-        square[r] = whole ? load(from) : load_before(from, end);
+    for (int r = 0; r < V; r++, from += row)
+        column[r] = load_before(from, end);
+    transpose(column);
 }
 
 /* to[c][r] = from[r][c] in whole squares, for which `to` has room; nothing is read from `end` on.
@@ -167,13 +172,11 @@ static void turn(int rows, int columns, const float *from, size_t from_row, cons
 {
     for (int r = 0; r < rows; r += V)
         for (int c = 0; c < columns; c += V) {
-            vec square[V];
-            float *column = to + (size_t)c * to_row + r;
-            load_square(from + (size_t)r * from_row + c, from_row, end, square);
-            transpose(square);
+            vec column[V];
+            load_columns_before(from + (size_t)r * from_row + c, from_row, end, column);
             DLK_UNROLL
-            for (int i = 0; i < V; i++, column += to_row)
-                store(column, square[i]);
+            for (int i = 0; i < V; i++)
+                store(to + (size_t)(c + i) * to_row + r, column[i]);
         }
 }
 
@@ -184,16 +187,12 @@ static void turn_back(int rows, int columns, const float *from, size_t from_row,
     const float *end = to + (size_t)rows * (size_t)columns;
     int vectors = vectors_of(columns);
     for (int r = 0; r < rows; r += V) {
-        vec square[NARROW / V][V];
-        for (int v = 0; v < vectors; v++) {
-            DLK_UNROLL
-            for (int i = 0; i < V; i++)
-                square[v][i] = load(from + (size_t)(v * V + i) * from_row + r);
-            transpose(square[v]);
-        }
+        vec column[NARROW / V][V];
+        for (int v = 0; v < vectors; v++)
+            load_columns(from + (size_t)(v * V) * from_row + r, from_row, column[v]);
         for (int i = 0; i < V; i++)
             for (int v = 0; v < vectors; v++)
-                store_before(to + (r + i) * columns + v * V, end, square[v][i]);
+                store_before(to + (r + i) * columns + v * V, end, column[v][i]);
     }
 }
 
@@ -323,14 +322,17 @@ static void weights_task(void *arg, int task, int thread)
     turn_back(p.columns, s->out, turned, PIECE, job->out + inputs.first * (size_t)s->out);
 }
 
+/* Every second image in a sum of its own, so that one addition need not wait for the other. */
 static void sum_images(const dlk_dense *s, const float *dy, float *dbias)
 {
     const float *end = dy + (size_t)s->n * (size_t)s->out;
     for (int j = 0; j < s->out; j += V) {
-        vec sum = {0};
-        for (const float *from = dy + j; from < end; from += s->out)
-            sum += load_before(from, end);
-        store_before(dbias + j, dbias + s->out, sum);
+        vec even = {0}, odd = {0};
+        for (const float *from = dy + j; from < end; from += 2 * s->out) {
+            even += load_before(from, end);
+            odd += load_before(from + s->out, end);
+        }
+        store_before(dbias + j, dbias + s->out, even + odd);
     }
 }
 

@@ -112,4 +112,35 @@ DLK_INLINE void transpose(vec row[V])
         transpose_lanes(row + i);
 }
 
+/* One lane from each of V / 4 places, `stride` floats apart. */
+DLK_INLINE vec load_lanes(const float *from, size_t stride)
+{
+#if DLK_WIDTH == 16
+    __m512 lanes = _mm512_castps128_ps512(_mm_loadu_ps(from));
+    lanes = _mm512_insertf32x4(lanes, _mm_loadu_ps(from + stride), 1);
+    lanes = _mm512_insertf32x4(lanes, _mm_loadu_ps(from + 2 * stride), 2);
+    return (vec)_mm512_insertf32x4(lanes, _mm_loadu_ps(from + 3 * stride), 3);
+#elif DLK_WIDTH == 8
+    return (vec)_mm256_loadu2_m128(from + stride, from);
+#else
+    (void)stride;
+    return load(from);
+#endif
+}
+
+/*
+ * The columns of a square in memory. Its lanes are in place as soon as they are loaded, which takes
+ * ports that transposing them would leave idle.
+ */
+DLK_INLINE void load_columns(const float *from, size_t stride, vec column[V])
+{
+    DLK_UNROLL
+    for (int c = 0; c < V; c += 4) {
+        DLK_UNROLL
+        for (int r = 0; r < 4; r++)
+            column[c + r] = load_lanes(from + (size_t)r * stride + c, 4 * stride);
+        transpose_in_lanes(column + c);
+    }
+}
+
 #endif
