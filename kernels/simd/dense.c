@@ -82,6 +82,26 @@ static bool is_packed(const float *from, size_t stride, int columns)
     return stride == (size_t)block_vectors(columns) * V && (uintptr_t)from % sizeof(vec) == 0;
 }
 
+/* Lanes become negative as they meet something that is not finite: an exponent that overflows. */
+DLK_INLINE ivec note_infinite(ivec noted, vec value)
+{
+    typedef uint32_t bits __attribute__((vector_size(4 * DLK_WIDTH)));
+    return noted | (ivec)(((bits)value & 0x7FFFFFFFU) + 0x00800000U);
+}
+
+DLK_INLINE bool none_noted(ivec noted)
+{
+    return mask_bits(noted < 0) == 0;
+}
+
+static block block_in(const float *rows, int depth, int vectors)
+{
+    ivec noted = {0};
+    for (int i = 0; i < depth * vectors; i++)
+        noted = note_infinite(noted, load(rows + i * V));
+    return (block){depth, vectors, rows, none_noted(noted)};
+}
+
 /* The first `count` elements, zeros behind them. `more`: all V may be read. */
 DLK_INLINE vec load_rest(const float *from, int count, bool more)
 {
@@ -93,27 +113,33 @@ static block pack(const float *from, size_t stride, int depth, int columns, floa
 {
     int vectors = block_vectors(columns), rest = columns % V, whole = columns - rest;
     if (is_packed(from, stride, columns))
-        return (block){depth, vectors, from};
+        return block_in(from, depth, vectors);
+    ivec noted = {0};
     float *to = rows;
     for (int k = 1; k <= depth; k++, from += stride, to += vectors * V) {
         bool more = k < depth && stride >= (size_t)(V - rest);
-        for (int c = 0; c < whole; c += V)
-            store(to + c, load(from + c));
-        for (int c = whole; c < vectors * V; c += V)
-            store(to + c, c < columns ? load_rest(from + c, rest, more) : (vec){0});
+        for (int c = 0; c < vectors * V; c += V) {
+            vec value = {0};
+            if (c < whole)
+                value = load(from + c);
+            else if (c < columns)
+                value = load_rest(from + c, rest, more);
+            noted = note_infinite(noted, value);
+            store(to + c, value);
+        }
     }
-    return (block){depth, vectors, rows};
+    return (block){depth, vectors, rows, none_noted(noted)};
 }
 
 /* The same of a matrix that is stored as its transpose [columns][depth]. */
 static block pack_transposed(const float *from, size_t stride, int depth, int columns, float *rows)
 {
-    block d = {depth, block_vectors(columns), rows};
-    size_t width = (size_t)d.vectors * V;
+    int vectors = block_vectors(columns);
+    size_t width = (size_t)vectors * V;
     transpose_matrix(columns, depth, from, stride, rows, width);
     for (int k = 0; k < depth; k++)
         memset(rows + (size_t)k * width + columns, 0, (width - (size_t)columns) * sizeof *rows);
-    return d;
+    return block_in(rows, depth, vectors);
 }
 
 /* ---- Forward ---- */
@@ -145,8 +171,9 @@ static void add_slices(const dense_job *job, int image)
     size_t out = (size_t)job->s->out, slice = (size_t)job->s->n * job->stride;
     const float *sums = job->sums + (size_t)image * job->stride;
     float *y = job->out + (size_t)image * out;
-    memcpy(y, job->bias, out * sizeof *y);
-    for (int i = 0; i < job->slices; i++)
+    for (size_t j = 0; j < out; j++)
+        y[j] = job->bias[j] + sums[j];
+    for (int i = 1; i < job->slices; i++)
         dlk_add(out, sums + (size_t)i * slice, y);
 }
 

@@ -133,23 +133,11 @@ DLK_INLINE void add_rows(const product *p, int vectors)
         add_row(p, vectors, s->order[i]);
 }
 
-/* A product with zero is zero, but for what is not finite. */
-static bool is_finite(const block *d)
-{
-    vec sum[4] = {{0}};
-    int count = d->depth * d->vectors, i = 0;
-    for (; i + 4 <= count; i += 4)
-        for (int k = 0; k < 4; k++)
-            sum[k] += load(d->rows + (i + k) * V) * 0.0F;
-    for (; i < count; i++)
-        sum[0] += load(d->rows + i * V) * 0.0F;
-    return mask_bits(sum[0] + sum[1] + (sum[2] + sum[3]) != 0.0F) == 0;
-}
-
 void DLK_SIMD(add_product)(const factors *s, const block *d, bool fresh, float *c, size_t c_stride)
 {
+    /* A product with zero is zero, but for what is not finite. */
     uint64_t all = UINT64_MAX >> (DEPTH - d->depth);
-    product p = {s, d->rows, c, c_stride, fresh, is_finite(d) ? 0 : all};
+    product p = {s, d->rows, c, c_stride, fresh, d->finite ? 0 : all};
     switch (d->vectors) {
     case 1:
         add_rows(&p, 1);

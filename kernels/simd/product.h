@@ -21,6 +21,7 @@ enum { DEPTH = 64, BLOCK_VECTORS = 8, BLOCK_COLUMNS = BLOCK_VECTORS * V, MOST_RO
 typedef struct block {
     int depth, vectors;
     const float *rows;
+    bool finite; /* all of it */
 } block;
 
 /* Up to MOST_ROWS rows of S, which start every `stride` floats, and where they are not zero. */
