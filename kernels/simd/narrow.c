@@ -21,10 +21,13 @@ typedef struct narrow_product {
     bool add; /* not: C is overwritten */
 } narrow_product;
 
+/* Behind the end not even nothing is loaded: a mask hides a missing page, but slowly. */
 DLK_INLINE vec load_before(const float *from, const float *end)
 {
     ptrdiff_t room = end - from;
-    return room >= V ? load(from) : load_some(from, room > 0 ? (int)room : 0);
+    if (room >= V)
+        return load(from);
+    return room > 0 ? load_some(from, (int)room) : (vec){0};
 }
 
 DLK_INLINE void store_before(float *to, const float *end, vec value)
@@ -52,15 +55,16 @@ DLK_INLINE void add_step(const int rows, const int vectors, const narrow_product
 DLK_INLINE void add_steps(const int rows, const int vectors, const narrow_product *p,
                           const float *a, const float *from, vec *sum)
 {
-    vec b[TILE_VECTORS];
     int k = 0;
     for (; k < p->depth && p->b_end - from >= vectors * V; k++, a += p->a_step, from += p->b_row) {
+        vec b[TILE_VECTORS];
         DLK_UNROLL
         for (int v = 0; v < vectors; v++)
             b[v] = load(from + v * V);
         add_step(rows, vectors, p, a, b, sum);
     }
     for (; k < p->depth; k++, a += p->a_step, from += p->b_row) {
+        vec b[TILE_VECTORS];
         DLK_UNROLL
         for (int v = 0; v < vectors; v++)
             b[v] = load_before(from + v * V, p->b_end);
@@ -74,27 +78,28 @@ DLK_INLINE void store_tile(const int rows, const int vectors, const narrow_produ
 {
     bool whole = p->c_end - c >= (rows - 1) * p->c_row + vectors * V;
     DLK_UNROLL
-    for (int r = 0; r < rows; r++, c += p->c_row)
+    for (int r = 0; r < rows; r++, c += p->c_row) {
         DLK_UNROLL
-    for (int v = 0; v < vectors; v++)
-        if (whole)
-            store(c + v * V, sum[r * vectors + v]);
-        else
-            store_before(c + v * V, p->c_end, sum[r * vectors + v]);
+        for (int v = 0; v < vectors; v++)
+            if (whole)
+                store(c + v * V, sum[r * vectors + v]);
+            else
+                store_before(c + v * V, p->c_end, sum[r * vectors + v]);
+    }
 }
 
 /* The tile of C from row `row` and column `column` on. */
 DLK_INLINE void multiply_tile(const int rows, const int vectors, const narrow_product *p, int row,
                               int column)
 {
-    vec sum[MOST_SUMS] = {{0}};
+    vec sum[MOST_SUMS];
     float *c = p->c + row * p->c_row + column;
-    if (p->add)
+    DLK_UNROLL
+    for (int r = 0; r < rows; r++) {
         DLK_UNROLL
-    for (int r = 0; r < rows; r++)
-        DLK_UNROLL
-    for (int v = 0; v < vectors; v++)
-        sum[r * vectors + v] = load(c + r * p->c_row + v * V);
+        for (int v = 0; v < vectors; v++)
+            sum[r * vectors + v] = p->add ? load(c + r * p->c_row + v * V) : (vec){0};
+    }
     add_steps(rows, vectors, p, p->a + row * p->a_row, p->b + column, sum);
     store_tile(rows, vectors, p, c, sum);
 }
@@ -165,8 +170,7 @@ DLK_INLINE void load_columns_before(const float *from, size_t row, const float *
     transpose(column);
 }
 
-/* to[c][r] = from[r][c] in whole squares, for which `to` has room; nothing is read from `end` on.
- */
+/* to[c][r] = from[r][c], in whole squares for which `to` has room. */
 static void turn(int rows, int columns, const float *from, size_t from_row, const float *end,
                  float *to, size_t to_row)
 {
@@ -180,8 +184,7 @@ static void turn(int rows, int columns, const float *from, size_t from_row, cons
         }
 }
 
-/* to[r][j] = from[j][r], j < columns ≤ NARROW: vectors that end in the next row are stored in
- * order. */
+/* to[r][j] = from[j][r]. Vectors that end in the next row of `to` are stored in order. */
 static void turn_back(int rows, int columns, const float *from, size_t from_row, float *to)
 {
     const float *end = to + (size_t)rows * (size_t)columns;
@@ -198,8 +201,8 @@ static void turn_back(int rows, int columns, const float *from, size_t from_row,
 
 /* ---- The three passes ---- */
 
-/* Images of a task; what is transposed at a time. */
-enum { TASK_IMAGES = 16, PIECE = 64 };
+/* Images of a task; images and inputs that are transposed at a time. */
+enum { TASK_IMAGES = 32, PIECE = 64 };
 
 typedef struct narrow_job {
     dlk_team *team;
@@ -221,7 +224,9 @@ static dlk_range images_of(const narrow_job *job, int task)
     return dlk_piece((size_t)job->s->n, (size_t)job->images_of_a_task, task);
 }
 
-/* yᵀ[out][images] += weightsᵀ · xᵀ, images in lanes. */
+_Static_assert(PIECE *(PIECE + NARROW) <= DLK_DENSE_BLOCK, "room for pieces of x and y");
+
+/* yᵀ[out][images] = bias + weightsᵀ · xᵀ, images in lanes. */
 static void forward_piece(const narrow_job *job, size_t first, int images, float *scratch)
 {
     const dlk_dense *s = job->s;
@@ -268,6 +273,9 @@ void DLK_SIMD(narrow_forward)(dlk_team *team, const dlk_dense *s, const float *x
     share_images(&job, forward_task);
 }
 
+_Static_assert(NARROW *SHORT <= DLK_DENSE_BLOCK + DLK_DENSE_BLOCK_SUMS, "room for the weights");
+
+/* dx[images][in] = dy · weightsᵀ, inputs in lanes. */
 static void data_task(void *arg, int task, int thread)
 {
     const narrow_job *job = arg;
