@@ -149,7 +149,7 @@ bool dlb_layer_is_small(const dlb_layer *layer, const dlk_kernels *kernels)
  * A group has so many images that they take this many operations, as if dense, for each float of
  * its gradients: else zeroing these and adding them up would take longer than the images.
  */
-static const double FLOPS_WORTH_A_GRADIENT = 1500;
+static const double FLOPS_WORTH_A_GRADIENT = 750;
 
 static double least_images(const dlb_stage *stages, int count)
 {

@@ -230,14 +230,17 @@ static int groups_apart(int groups)
     return apart;
 }
 
+/* The right one is zero then, as the next step wants it. */
 static void add_right_to_left(const dlb_trunk *t, int left, int right)
 {
     for (int k = 0; k < t->count; k++) {
         const trunk_stage *stage = &t->stages[k];
-        float *sum = gradients_of(stage, left);
-        const float *more = gradients_of(stage, right);
-        for (size_t i = 0; i < stage->gradient_floats; i++)
+        float *restrict sum = gradients_of(stage, left);
+        float *restrict more = gradients_of(stage, right);
+        for (size_t i = 0; i < stage->gradient_floats; i++) {
             sum[i] += more[i];
+            more[i] = 0;
+        }
     }
 }
 
@@ -256,18 +259,25 @@ static void add_pairs(const trunk_pass *pass, int group)
     }
 }
 
+static void clear_gradients(const dlb_trunk *t, int group)
+{
+    for (int k = 0; k < t->count; k++) {
+        const trunk_stage *stage = &t->stages[k];
+        float *partial = gradients_of(stage, group);
+        dlk_own(partial, stage->gradient_floats); /* others have added them up */
+        memset(partial, 0, stage->gradient_floats * sizeof *partial);
+    }
+    t->left_over[group] = false;
+}
+
 static void backward_group(void *arg, int group, int thread)
 {
     const trunk_pass *pass = arg;
     int n = pass->context->step->n;
     int first = dlb_group_start(n, pass->groups, group);
     int end = dlb_group_start(n, pass->groups, group + 1);
-    for (int k = 0; k < pass->trunk->count; k++) {
-        const trunk_stage *stage = &pass->trunk->stages[k];
-        float *partial = gradients_of(stage, group);
-        dlk_own(partial, stage->gradient_floats); /* others have added them up */
-        memset(partial, 0, stage->gradient_floats * sizeof *partial);
-    }
+    if (pass->trunk->left_over[group])
+        clear_gradients(pass->trunk, group);
     for (int i = first; i < end; i++) {
         trunk_image image = take_image(pass, i, thread);
         backward_image(&image, group);
@@ -345,4 +355,6 @@ void dlb_trunk_run_backward(void *self, void *context, dlk_team *team)
     dlk_parallel(team, pass.groups, backward_group, &pass);
     for (int k = 0; k < t->count; k++)
         finish_stage(&t->stages[k], step, pass.groups, team);
+    for (int group = 0; group < pass.groups; group += groups_apart(pass.groups))
+        t->left_over[group] = true;
 }

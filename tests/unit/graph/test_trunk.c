@@ -249,6 +249,29 @@ Test(trunk, gradients_are_bit_identical_for_every_number_of_threads_and_teams)
     }
 }
 
+Test(trunk, a_step_leaves_nothing_behind_for_the_next_whatever_their_sizes)
+{
+    const int sizes[] = {1, 5, 16, 9, BATCH, 2};
+    for (int m = 0; m < MODELS; m++) {
+        fixture f;
+        set_up(&f, models[m], DLK_FAMILY_SIMD, DLK_ISA_AUTO);
+        size_t bytes = dlb_graph_size(f.graph) * sizeof(float);
+        run(&f, 2, 1, true);
+        float *first = dlb_alloc(bytes, 1);
+        memcpy(first, f.gradients, bytes);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            f.step.n = sizes[i];
+            run(&f, 2, 1, true);
+            f.step.n = BATCH;
+            run(&f, 2, 1, true);
+            const char *layer = first_difference(&f, first);
+            cr_assert_null(layer, "%s of %s after a batch of %d", layer, f.model.name, sizes[i]);
+        }
+        free(first);
+        tear_down(&f);
+    }
+}
+
 Test(trunk, pixels_give_the_same_bits_as_the_floats_they_stand_for)
 {
     for (int m = 0; m < MODELS; m++) {
