@@ -1,8 +1,12 @@
 #include "cli/bench_apart.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +28,17 @@ typedef struct child {
 
 /* ---- A child ---- */
 
+/* The first CPUs of all cores, which begin again behind the last: one hardware thread of each. */
+static int cpu_for(int index)
+{
+    const dlb_cores *cores = dlb_cores_of_process();
+    dlb_cpus firsts = {0};
+    for (int cpu = -1; (cpu = dlb_cpus_next(&cores->cpus, cpu)) >= 0;)
+        if (dlb_core_of(cpu) == cpu)
+            dlb_cpus_add(&firsts, cpu);
+    return dlb_cpus_at(dlb_cpus_count(&firsts) ? &firsts : &cores->cpus, index);
+}
+
 static void bind_to(int cpu)
 {
     cpu_set_t one;
@@ -32,11 +47,19 @@ static void bind_to(int cpu)
     sched_setaffinity(0, sizeof one, &one); /* where it is refused, the kernel places it */
 }
 
+/* If the parent dies, so does the child, and with it what it has launched. */
+static void die_with(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+}
+
 static _Noreturn void train_as(int index, dlb_bench_trainings *t,
                                const dlb_bench_training *training, int to)
 {
     outcome o = {0};
-    bind_to(dlb_cpus_at(&dlb_cores_of_process()->cpus, index));
+    bind_to(cpu_for(index));
     o.status = dlb_bench_train_alone(t, training, index, &o.speed, &o.err);
     ssize_t written = write(to, &o, sizeof o); /* less than a pipe takes at once */
     _exit(written == (ssize_t)sizeof o ? 0 : 1);
@@ -48,22 +71,40 @@ static int begin(child *c, int index, dlb_bench_trainings *t, const dlb_bench_tr
                  dlb_error *err)
 {
     int ends[2];
-    if (pipe(ends) < 0)
+    pid_t parent = getpid();
+    if (pipe2(ends, O_CLOEXEC) < 0)
         return dlb_fail(err, DLB_FAIL, "no pipe can be made: %s", strerror(errno));
     fflush(NULL);
     *c = (child){.pid = fork(), .from = ends[0]};
-    if (c->pid == 0)
+    if (c->pid == 0) {
+        die_with(parent);
+        close(ends[0]);
         train_as(index, t, training, ends[1]);
+    }
+    int status = 0;
+    if (c->pid < 0) {
+        status = dlb_fail(err, DLB_FAIL, "no process can be started: %s", strerror(errno));
+        close(ends[0]);
+    }
     close(ends[1]);
-    if (c->pid > 0)
-        return 0;
-    close(ends[0]);
-    return dlb_fail(err, DLB_FAIL, "no process can be started: %s", strerror(errno));
+    return status;
+}
+
+/* Until it has something to say, or has died; a wish to stop is passed on. */
+static void wait_for(const child *c)
+{
+    enum { LOOK_MS = 50 };
+    struct pollfd from = {.fd = c->from, .events = POLLIN};
+    for (bool told = false; poll(&from, 1, LOOK_MS) <= 0;) {
+        if (dlb_stop_asked() && !told)
+            told = kill(c->pid, SIGTERM) == 0;
+    }
 }
 
 static outcome end(const child *c)
 {
     outcome o;
+    wait_for(c);
     ssize_t got = read(c->from, &o, sizeof o);
     if (got != (ssize_t)sizeof o)
         o.status = dlb_fail(&o.err, DLB_FAIL, "a training apart ended without a word");
@@ -86,7 +127,7 @@ int dlb_bench_train_apart(dlb_bench_trainings *t, const dlb_bench_training *trai
 {
     child *children = dlb_alloc((size_t)count, sizeof *children);
     int begun = 0, status = 0;
-    *speed = (dlb_bench_speed){0};
+    *speed = (dlb_bench_speed){.exposed_pct = NAN, .wait_pct = NAN, .peak_mb = NAN};
     while (begun < count && status == 0) {
         status = begin(&children[begun], begun, t, training, err);
         begun += status == 0;

@@ -240,8 +240,8 @@ static void print(const bench *b)
     printf(
         "\n  FMA peak: %.0f GFLOP/s on one core, %.0f on %lld: %.2f times as much (%.2f…%.2f)\n"
         "  of the peak's: the speed-up by that gain, in the same round\n"
-        "  trainings apart: each on a core of its own, at the same time; they share nothing but "
-        "the machine\n"
+        "  trainings apart: each of all images, on a core of its own, at the same time; they share "
+        "nothing but the machine\n"
         "  evaluation: images/s forward only, by images/s of training; memory: most of a rank\n\n",
         spread_of(b, b->peak_one).median, spread_of(b, b->peak_all).median, o->cores, gain.median,
         gain.lower, gain.upper);
@@ -396,7 +396,8 @@ int dlb_bench_cores(int argc, char **argv)
     const dlb_command command = {
         .name = name,
         .about = "What more cores bring to training, as threads of a rank and as ranks, against "
-                 "what they bring to the FMA peak; in turn. ~1 min.",
+                 "what they bring to the FMA peak and to trainings that share nothing; in turn. "
+                 "~1 min.",
         .operands = "",
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags};

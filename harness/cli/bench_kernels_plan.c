@@ -218,7 +218,7 @@ static void add_product(dlb_kernel_plan *p, const char *layers, const dlb_stage 
     dlb_kernel_row *row = add_row(p, layers, "forward");
     row->kernel = DLB_KERNEL_PRODUCT;
     row->alternative = true;
-    row->cost = dlb_bench_stage_forward_cost(plan, p->batch);
+    row->cost = dlb_bench_product_cost(&plan->shape.conv, p->batch);
     row->product = dlb_bench_product_create(&plan->shape.conv, p->batch);
     row->own = (dlb_kernel_call){row->product, dlb_bench_product_run, NULL, 1};
 }

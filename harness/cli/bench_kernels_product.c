@@ -42,6 +42,15 @@ void dlb_bench_product_free(dlb_bench_product *p)
     free(p);
 }
 
+dlk_cost dlb_bench_product_cost(const dlk_conv2d *conv, int images)
+{
+    double pixels = (double)dlk_conv2d_oh(conv) * dlk_conv2d_ow(conv);
+    double patch = (double)conv->kh * conv->kw * conv->c, channels = conv->oc;
+    return (dlk_cost){images * 2 * pixels * patch * channels,
+                      images * (pixels * patch + patch * channels + pixels * channels) *
+                          (double)sizeof(float)};
+}
+
 void dlb_bench_product_run(void *product)
 {
     const dlb_bench_product *p = product;

@@ -134,13 +134,25 @@ dlb_stage dlb_stage_at(const dlb_model *model, int first, const dlk_kernels *ker
 
 /* ---- Small layers ---- */
 
+/*
+ * Longer inputs of a dense layer may be cut into slices, as many as the batch has room for, and
+ * what an image comes to would depend on how many others there are.
+ */
+static bool is_small_dense(const dlb_layer *layer)
+{
+    enum { SMALL_WEIGHTS = 4096, SHORT_INPUT = 1024 }; /* floats */
+    return layer->weights <= SMALL_WEIGHTS && layer->in.c <= SHORT_INPUT;
+}
+
 bool dlb_layer_is_small(const dlb_layer *layer, const dlk_kernels *kernels)
 {
-    enum { SMALL = 4096 }; /* floats */
-    bool fits = layer->kind == DLB_DENSE || layer->kind == DLB_RELU || layer->kind == DLB_DROPOUT ||
-                layer->kind == DLB_FLATTEN || layer->kind == DLB_SOFTMAX;
-    return kernels->stage_forward && fits && layer->weights <= SMALL &&
-           dlb_shape_size(layer->in) <= SMALL;
+    enum { SMALL = 4096 }; /* floats of an image */
+    if (!kernels->stage_forward || dlb_shape_size(layer->in) > SMALL)
+        return false;
+    if (layer->kind == DLB_DENSE)
+        return is_small_dense(layer);
+    return layer->kind == DLB_RELU || layer->kind == DLB_DROPOUT || layer->kind == DLB_FLATTEN ||
+           layer->kind == DLB_SOFTMAX;
 }
 
 /* ---- Groups ---- */

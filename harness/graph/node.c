@@ -272,7 +272,8 @@ static void run_part(const dlb_node *node, node_fn *fn, void *context, dlk_team 
                      int end)
 {
     batch_part part = {context, first, end - first};
-    alone->shared = alone->scratch + dlk_dense_scratch();
+    if (node->layer->kind == DLB_DENSE)
+        alone->shared = alone->scratch + dlk_dense_scratch();
     fn(node, &part, alone);
 }
 

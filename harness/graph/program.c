@@ -78,7 +78,7 @@ static bool must_precede(const dlb_op *early, const dlb_op *late)
 
 static bool continues(const dlb_op *op, const dlb_op *next)
 {
-    return op->part && next->part && next->phase == op->phase;
+    return op->part && next->part && !next->fills && next->phase == op->phase;
 }
 
 /* Both names are cut to fit. */
@@ -152,22 +152,14 @@ typedef struct run {
     dlk_gate progress;    /* advances when an operation has ended */
 } run;
 
-/* Operation `first` of the program and those behind it, up to `end`. */
-typedef struct few_ops {
-    const run *run;
-    int first, end;
-    dlk_team *team;
-} few_ops;
-
-/* Returns seconds × the team's share of the threads. */
-static double note_time(const few_ops *few, const char *name, int team_index, int64_t start)
+/* What began at `start` has ended. Returns seconds × the team's share of the threads. */
+static double note_time(const run *r, int team_index, const dlk_team *team, const char *name,
+                        dlb_phase phase, int64_t start)
 {
-    const run *r = few->run;
     int64_t end = dlb_clock_ns();
-    dlb_phase phase = r->program->ops[few->first].phase;
     if (r->trace)
         dlb_trace_add(r->trace, team_index, name, dlb_phase_name(phase), start, end);
-    return 1e-9 * (double)(end - start) * few->team->size / dlb_pool_threads(r->pool);
+    return 1e-9 * (double)(end - start) * team->size / dlb_pool_threads(r->pool);
 }
 
 static double run_op(const run *r, int index, int team_index, dlk_team *team)
@@ -175,8 +167,17 @@ static double run_op(const run *r, int index, int team_index, dlk_team *team)
     const dlb_op *op = &r->program->ops[index];
     int64_t start = dlb_clock_ns();
     op->run(op->self, r->context, team);
-    return note_time(&(few_ops){r, index, index + 1, team}, op->name, team_index, start);
+    return note_time(r, team_index, team, op->name, op->phase, start);
 }
+
+/* ---- Some of them together ---- */
+
+/* Operations [first, end) of the program. */
+typedef struct few_ops {
+    const run *run;
+    int first, end;
+    dlk_team *team;
+} few_ops;
 
 static void run_block(void *arg, int block, int thread)
 {
@@ -220,13 +221,14 @@ static void run_filling(few_ops *few)
 
 static double run_together(const run *r, int first, int team_index, dlk_team *team)
 {
-    few_ops few = {r, first, r->program->together[first], team};
+    const dlb_program *program = r->program;
+    few_ops few = {r, first, program->together[first], team};
     int64_t start = dlb_clock_ns();
-    if (r->program->fills[first])
+    if (program->fills[first])
         run_filling(&few);
     else
         run_blocks(&few);
-    return note_time(&few, r->program->names[first], team_index, start);
+    return note_time(r, team_index, team, program->names[first], program->ops[first].phase, start);
 }
 
 static void lead_alone(void *arg, int team_index, dlk_team *team)

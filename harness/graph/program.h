@@ -47,7 +47,9 @@ typedef struct dlb_op {
     dlb_op_part_fn *part; /* NULL: it does not go image by image */
     dlb_op_fn *gather;    /* to be run after all parts; NULL: they leave nothing to do */
     void *self;           /* passed to all of them; not owned */
-    bool fills, gaps;     /* its tasks are short and share nothing with others; they are long */
+    bool fills; /* its tasks, short ones, may be taken while the next operation is under way */
+    bool gaps;  /* its tasks are long; it uses neither the team's shared scratch nor, from one job
+                   to the next, that of a thread */
     dlk_operation
         operation; /* the entry of the table of kernels that it calls; DLK_OP_COUNT: none */
     int read_count, write_count;
@@ -63,7 +65,7 @@ typedef struct dlb_program {
     int *waits_for;       /* number of predecessors of each operation */
     int *together;        /* the end of the operations that can be run together from each on */
     bool *fills;          /* whether each can fill the gaps of the next */
-    char (*names)[48];    /* of those */
+    char (*names)[48];    /* of those, [i, together[i]), as one */
 
     /* One run. */
     int *remaining; /* predecessors that have not ended */

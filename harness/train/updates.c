@@ -405,11 +405,23 @@ static void add_join(dlb_updates *u, dlb_program *program, const dlb_block *bloc
 
 _Static_assert(DLB_FUSED_SMALL + 1 <= DLB_OP_OPERANDS, "room for the operands of a group");
 
+/* Both names are cut to fit. */
+static void name_layers(const dlb_updates *u, const dlb_group *plan, char *name, size_t size)
+{
+    const char *first = dlb_graph_block(u->options.graph, plan->first_block)->layer->name;
+    const char *last = dlb_graph_block(u->options.graph, plan->end_block - 1)->layer->name;
+    if (first == last)
+        snprintf(name, size, "%s", first);
+    else
+        snprintf(name, size, "%.18s-%.18s", first, last);
+}
+
 static void add_finish(dlb_updates *u, dlb_program *program, group *g)
 {
     const dlb_group *plan = g->plan;
-    const dlb_block *first = dlb_graph_block(u->options.graph, plan->first_block);
-    dlb_op op = make_op(first->layer->name, "update", run_finish, g);
+    char layers[40];
+    name_layers(u, plan, layers, sizeof layers);
+    dlb_op op = make_op(layers, "update", run_finish, g);
     dlb_op_writes(&op, g->operand);
     if (joins(u)) /* one after the other, when all are started */
         dlb_op_writes(&op, u->order);

@@ -271,6 +271,28 @@ interrupted cores --cores 2 --images 59968 --model horovod_cnn
 expect_equal '' "$(processes_with "$TMPDIR")"
 expect_equal '' "$(ls tmp)"
 
+# start_apart: a `bench cores`, up to the moment when its trainings apart run; its number is $bench.
+start_apart() {
+    "$DLBENCH" bench cores --cores 2 --images 59968 --rounds 9999 --model horovod_cnn \
+        >"$lib_folder/stdout" 2>"$lib_folder/stderr" &
+    bench=$!
+    until [ -n "$(processes_with result1.json)" ]; do sleep 0.05; done
+}
+
+it 'ends trainings apart, too, when it alone is told to, and even when it is killed'
+start_apart
+kill -INT "$bench"
+status=0
+wait "$bench" || status=$?
+expect_equal 1 "$status"
+expect_equal '' "$(processes_with "$TMPDIR")$(ls tmp)"
+start_apart
+kill -KILL "$bench"
+wait "$bench" || true
+for _ in {1..100}; do [ -z "$(processes_with "$TMPDIR")" ] || sleep 0.1; done
+expect_equal '' "$(processes_with "$TMPDIR")"
+rm -rf tmp/*
+
 it 'measures what a sweep itself costs, and leaves nothing behind'
 mkdir temporary
 expect_exit 0 env TMPDIR="$PWD/temporary" "$DLBENCH" bench sweep --points 3 --rounds 1 --rows 100

@@ -139,7 +139,8 @@ typedef struct dlk_stage_backward {
     /*
      * Sums of the gradients of several images are gradients, too, in the kernel's own layout. So
      * are those of groups of images: `finish` adds them up in order and turns the sum into dweights
-     * [kh][kw][c][oc] and dbias [oc].
+     * [kh][kw][c][oc] and dbias [oc]. It leaves the team's shared scratch alone, which another
+     * operation may be using.
      */
     size_t (*gradient_floats)(const dlk_stage *s);
     void (*finish)(dlk_team *team, const dlk_stage *s, const dlk_gradients *groups, float *dweights,

@@ -82,8 +82,9 @@ void dlk_alone(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg);
 /*
  * Leader: let the next dlk_parallel give way: it runs first(arg), in which the leader may call
  * kernels that do not touch what it works on, and its own tasks fill the gaps that the tasks of
- * those leave at their end. Returns at once. dlk_first_is_due then tells, and forgets, whether no
- * job has come that could give way.
+ * those leave at their end. What goes first must leave `shared` alone and keep nothing in a
+ * thread's scratch from one job to the next. Returns at once. dlk_first_is_due then tells, and
+ * forgets, whether no job has come that could give way.
  */
 void dlk_first(dlk_team *team, dlk_first_fn *first, void *arg);
 bool dlk_first_is_due(dlk_team *team);

@@ -221,10 +221,10 @@ Test(program, a_thread_alone_runs_one_operation_after_the_other)
 
 enum { SHORT_TASKS = 5, LONG_TASKS = 4 };
 
-/* What two operations have done, and what had been done when the second ended. */
+/* What two operations have done, and what had been done when the second began and ended. */
 struct filling {
     _Atomic int short_tasks, long_tasks;
-    int short_at_end;
+    int short_at_start, short_at_end;
 };
 
 static void short_task(void *arg, int task, int thread)
@@ -250,6 +250,7 @@ static void run_long(void *self, void *context, dlk_team *team)
 {
     (void)self;
     struct filling *filling = context;
+    filling->short_at_start = filling->short_tasks;
     dlk_parallel(team, LONG_TASKS, long_task, context);
     cr_assert_eq(filling->long_tasks, LONG_TASKS);
     filling->short_at_end = filling->short_tasks;
@@ -278,6 +279,7 @@ static void fill(int threads, int read)
     dlb_program_release(&program);
     cr_assert_eq(filling.short_tasks, SHORT_TASKS);
     cr_assert_eq(filling.short_at_end, SHORT_TASKS);
+    cr_assert_eq(filling.short_at_start, threads > 1 && read != 1 ? 0 : SHORT_TASKS);
     cr_assert_eq(filling.long_tasks, LONG_TASKS);
 }
 

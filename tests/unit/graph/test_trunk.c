@@ -227,6 +227,13 @@ static const char *first_difference(const fixture *f, const float *other)
     return NULL;
 }
 
+static void expect_result(const fixture *f, const dlk_softmax_result *wanted)
+{
+    cr_assert_eq(f->result.correct, wanted->correct, "%s: %d correct answers instead of %d",
+                 f->model.name, f->result.correct, wanted->correct);
+    cr_assert(f->result.loss_sum == wanted->loss_sum, "%s: another loss", f->model.name);
+}
+
 Test(trunk, gradients_are_bit_identical_for_every_number_of_threads_and_teams)
 {
     const int settings[][2] = {{2, 1}, {3, 1}, {2, 2}, {4, 3}};
@@ -235,16 +242,34 @@ Test(trunk, gradients_are_bit_identical_for_every_number_of_threads_and_teams)
         set_up(&f, models[m], DLK_FAMILY_SIMD, DLK_ISA_AUTO);
         size_t bytes = dlb_graph_size(f.graph) * sizeof(float);
         run(&f, 1, 1, true);
+        dlk_softmax_result result = f.result;
         float *alone = dlb_alloc(bytes, 1);
         memcpy(alone, f.gradients, bytes);
         for (int i = 0; i < 4; i++) {
             memset(f.gradients, 0, bytes);
             run(&f, settings[i][0], settings[i][1], true);
+            expect_result(&f, &result);
             const char *layer = first_difference(&f, alone);
             cr_assert_null(layer, "%s of %s with %d threads in %d teams", layer, f.model.name,
                            settings[i][0], settings[i][1]);
         }
         free(alone);
+        tear_down(&f);
+    }
+}
+
+Test(trunk, answers_are_the_same_for_every_number_of_threads_again_and_again)
+{
+    for (int m = 0; m < MODELS; m++) {
+        fixture f;
+        set_up(&f, models[m], DLK_FAMILY_SIMD, DLK_ISA_AUTO);
+        run(&f, 1, 1, false);
+        dlk_softmax_result result = f.result;
+        for (int threads = 2; threads <= 4; threads++)
+            for (int again = 0; again < 2; again++) {
+                run(&f, threads, 1, false);
+                expect_result(&f, &result);
+            }
         tear_down(&f);
     }
 }

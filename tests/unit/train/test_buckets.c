@@ -96,6 +96,26 @@ Test(buckets, a_rank_alone_updates_small_layers_together_and_cuts_none)
     unload();
 }
 
+/* An operation names only so many operands. */
+Test(buckets, no_more_small_layers_are_updated_together_than_an_operation_can_name)
+{
+    dlb_error err;
+    dlk_kernels kernels;
+    const char *text = "model deep\ninput 4x4x1\nflatten\ndense units=4\ndense units=4\n"
+                       "dense units=4\ndense units=4\ndense units=4\ndense units=4\n"
+                       "dense units=4\nsoftmax\n";
+    cr_assert_eq(dlb_model_parse(&model, "deep.model", text, &err), 0, "%s", err.message);
+    cr_assert_eq(dlk_kernels_select(&kernels, DLK_FAMILY_REF, DLK_ISA_AUTO, &err), 0);
+    cr_assert_eq(dlb_graph_create(&graph, &model, 1, &kernels, 0, &err), 0);
+    dlb_buckets b;
+    dlb_buckets_init(&b, graph, 1024, DLB_FUSE_SMALL);
+    cr_assert_eq(b.group_count, 2, "of seven layers");
+    cr_assert_eq(b.groups[0].end_block - b.groups[0].first_block, DLB_FUSED_SMALL);
+    check_cover(&b, dlb_graph_size(graph));
+    dlb_buckets_release(&b);
+    unload();
+}
+
 Test(buckets, norms_need_all_layers_together)
 {
     load("keras_cnn");
