@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -39,14 +38,6 @@ static int cpu_for(int index)
     return dlb_cpus_at(dlb_cpus_count(&firsts) ? &firsts : &cores->cpus, index);
 }
 
-static void bind_to(int cpu)
-{
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET((size_t)cpu, &one);
-    sched_setaffinity(0, sizeof one, &one); /* where it is refused, the kernel places it */
-}
-
 /* If the parent dies, so does the child, and with it what it has launched. */
 static void die_with(pid_t parent)
 {
@@ -59,7 +50,7 @@ static _Noreturn void train_as(int index, dlb_bench_trainings *t,
                                const dlb_bench_training *training, int to)
 {
     outcome o = {0};
-    bind_to(cpu_for(index));
+    dlb_cpu_bind(cpu_for(index)); /* where it is refused, the kernel places it */
     o.status = dlb_bench_train_alone(t, training, index, &o.speed, &o.err);
     ssize_t written = write(to, &o, sizeof o); /* less than a pipe takes at once */
     _exit(written == (ssize_t)sizeof o ? 0 : 1);

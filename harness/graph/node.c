@@ -330,7 +330,7 @@ static dlb_op make_op(dlb_node *node, dlb_op_fn *run, dlb_op_part_fn *part, dlb_
                  .part = node->small ? part : NULL,
                  .self = node,
                  .operation = dlb_layer_operation(node->layer->kind, pass)};
-    snprintf(op.name, sizeof op.name, "%s %s", node->layer->name, what);
+    dlb_op_name(&op, node->layer->name, node->layer->name, what);
     return op;
 }
 

@@ -31,6 +31,14 @@ void dlb_program_release(dlb_program *program)
     *program = (dlb_program){0};
 }
 
+void dlb_op_name(dlb_op *op, const char *first, const char *last, const char *what)
+{
+    if (strcmp(first, last) == 0)
+        snprintf(op->name, sizeof op->name, "%s %s", first, what);
+    else
+        snprintf(op->name, sizeof op->name, "%.17s-%.17s %s", first, last, what);
+}
+
 static void add_operand(int *operands, int *count, int buffer)
 {
     if (buffer < 0)

@@ -77,6 +77,10 @@ typedef struct dlb_program {
 void dlb_program_init(dlb_program *program);
 void dlb_program_release(dlb_program *program);
 
+/* Name it after its layers, the first and the last, and what it does of them: "conv2d_1 forward",
+ * "conv2d_1-relu_2 forward". Long names are cut to fit. */
+void dlb_op_name(dlb_op *op, const char *first, const char *last, const char *what);
+
 /* Add an operand to an operation; one that is negative is none. */
 void dlb_op_reads(dlb_op *op, int buffer);
 void dlb_op_writes(dlb_op *op, int buffer);

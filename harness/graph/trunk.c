@@ -162,23 +162,13 @@ void dlb_trunk_bind(dlb_trunk *t, const dlb_buffers *buffers, const dlb_node *no
  */
 _Static_assert(DLB_TRUNK_STAGES + 3 <= DLB_OP_OPERANDS, "room for the operands of a trunk");
 
-/* Both names and what is done are cut to fit. */
-static void name_op(const dlb_trunk *t, dlb_op *op, const char *what)
-{
-    const char *first = t->first->layer->name, *last = t->last->layer->name;
-    if (t->first == t->last)
-        snprintf(op->name, sizeof op->name, "%s %s", first, what);
-    else
-        snprintf(op->name, sizeof op->name, "%.17s-%.17s %s", first, last, what);
-}
-
 void dlb_trunk_add_forward(dlb_trunk *t, dlb_program *program)
 {
     dlb_op op = {.phase = DLB_PHASE_FORWARD,
                  .run = dlb_trunk_run_forward,
                  .self = t,
                  .operation = DLK_OP_COUNT};
-    name_op(t, &op, "forward");
+    dlb_op_name(&op, t->first->layer->name, t->last->layer->name, "forward");
     dlb_op_reads(&op, t->first->x_buffer);
     for (int k = 0; k < t->count; k++)
         dlb_op_reads(&op, t->stages[k].node->block->parameter_buffer);
@@ -194,7 +184,7 @@ void dlb_trunk_add_backward(dlb_trunk *t, dlb_program *program)
                  .self = t,
                  .gaps = true,
                  .operation = DLK_OP_COUNT};
-    name_op(t, &op, "backward");
+    dlb_op_name(&op, t->first->layer->name, t->last->layer->name, "backward");
     dlb_op_reads(&op, t->first->x_buffer);
     dlb_op_reads(&op, t->last->y_buffer);
     dlb_op_reads(&op, t->last->dy_buffer);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include "base/mem.h"
 #include "measure/cgroup.h"
@@ -79,6 +80,14 @@ int dlb_cores_allowed(void)
 int dlb_sockets_spanned(void)
 {
     return dlb_cores_of_process()->sockets;
+}
+
+bool dlb_cpu_bind(int cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    return sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
 int dlb_core_of(int cpu)

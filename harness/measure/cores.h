@@ -29,6 +29,9 @@ int dlb_cores_allowed(void);
 int dlb_sockets_spanned(void);
 const dlb_cores *dlb_cores_of_process(void);
 
+/* Bind the calling thread to one CPU; false where that is refused. */
+bool dlb_cpu_bind(int cpu);
+
 /* The lowest CPU of the core that a CPU of this machine belongs to; itself where that is unknown.
  */
 int dlb_core_of(int cpu);

@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "measure/cores.h"
+
 /* Uses a result, so that computing it is not optimised away. */
 static void keep(double result)
 {
@@ -55,10 +57,7 @@ static void migrate(void)
     for (int cpu = 0; cpu < CPU_SETSIZE && visited < 2; cpu++) {
         if (!CPU_ISSET(cpu, &allowed))
             continue;
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        sched_setaffinity(0, sizeof one, &one);
+        dlb_cpu_bind(cpu);
         visited++;
     }
     sched_setaffinity(0, sizeof allowed, &allowed);

@@ -130,12 +130,10 @@ void dlb_threads_spread(void *threads, int thread)
 {
     const dlb_threads *t = threads;
     const dlb_cores *cores = dlb_cores_of_process();
-    cpu_set_t allowed, own;
+    cpu_set_t allowed;
     if (cores->count != t->intra_op || sched_getaffinity(0, sizeof allowed, &allowed) < 0 ||
         CPU_COUNT(&allowed) != t->intra_op)
         return; /* there are fewer, or more to choose from, or the runtime has bound it */
-    CPU_ZERO(&own);
-    CPU_SET((size_t)dlb_cpus_at(&cores->cpus, thread), &own);
-    if (sched_setaffinity(0, sizeof own, &own) == 0)
+    if (dlb_cpu_bind(dlb_cpus_at(&cores->cpus, thread)))
         sched_setaffinity(0, sizeof allowed, &allowed);
 }

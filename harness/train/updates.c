@@ -380,10 +380,11 @@ void dlb_updates_between(void *updates)
 
 /* ---- Operations ---- */
 
-static dlb_op make_op(const char *layer, const char *what, dlb_op_fn *run, group *g)
+static dlb_op make_op(const dlb_block *first, const dlb_block *last, const char *what,
+                      dlb_op_fn *run, group *g)
 {
     dlb_op op = {.phase = DLB_PHASE_UPDATE, .operation = DLK_OP_COUNT, .run = run, .self = g};
-    snprintf(op.name, sizeof op.name, "%s %s", layer, what);
+    dlb_op_name(&op, first->layer->name, last->layer->name, what);
     return op;
 }
 
@@ -395,7 +396,7 @@ static group *group_of(const dlb_updates *u, const dlb_block *block)
 static void add_join(dlb_updates *u, dlb_program *program, const dlb_block *block)
 {
     group *g = group_of(u, block);
-    dlb_op op = make_op(block->layer->name, "ready", run_join, g);
+    dlb_op op = make_op(block, block, "ready", run_join, g);
     dlb_op_reads(&op, block->gradient_buffer);
     dlb_op_writes(&op, block->parameter_buffer);
     dlb_op_writes(&op, g->operand);
@@ -405,23 +406,12 @@ static void add_join(dlb_updates *u, dlb_program *program, const dlb_block *bloc
 
 _Static_assert(DLB_FUSED_SMALL + 1 <= DLB_OP_OPERANDS, "room for the operands of a group");
 
-/* Both names are cut to fit. */
-static void name_layers(const dlb_updates *u, const dlb_group *plan, char *name, size_t size)
-{
-    const char *first = dlb_graph_block(u->options.graph, plan->first_block)->layer->name;
-    const char *last = dlb_graph_block(u->options.graph, plan->end_block - 1)->layer->name;
-    if (first == last)
-        snprintf(name, size, "%s", first);
-    else
-        snprintf(name, size, "%.18s-%.18s", first, last);
-}
-
 static void add_finish(dlb_updates *u, dlb_program *program, group *g)
 {
     const dlb_group *plan = g->plan;
-    char layers[40];
-    name_layers(u, plan, layers, sizeof layers);
-    dlb_op op = make_op(layers, "update", run_finish, g);
+    const dlb_block *first = dlb_graph_block(u->options.graph, plan->first_block);
+    const dlb_block *last = dlb_graph_block(u->options.graph, plan->end_block - 1);
+    dlb_op op = make_op(first, last, "update", run_finish, g);
     dlb_op_writes(&op, g->operand);
     if (joins(u)) /* one after the other, when all are started */
         dlb_op_writes(&op, u->order);
