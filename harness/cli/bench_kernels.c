@@ -75,8 +75,8 @@ static int make_loader(bench *b, dlb_error *err)
                                  .batch = (int)b->workload.batch,
                                  .drop_last = true,
                                  .shuffle = DLB_SHUFFLE_GLOBAL,
-                                 .mean = (float)b->model.mean,
-                                 .std = (float)b->model.std};
+                                 .mean = b->model.mean,
+                                 .std = b->model.std};
     return dlb_loader_create(&b->loader, &loader, err);
 }
 

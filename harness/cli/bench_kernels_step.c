@@ -56,7 +56,7 @@ void dlb_bench_step_take(dlb_bench_step *step, const dlb_batch *batch, const dlb
         .n = batch->count,
         .step_images = batch->count,
         .x = step->pixels ? NULL : batch->x,
-        .pixels = {set->images, batch->indices, dlb_loader_values(loader)},
+        .pixels = {set->images, batch->indices, dlb_loader_scale(loader)},
         .labels = batch->labels,
         .step = (uint32_t)batch->step,
         .gradients = step->gradients,

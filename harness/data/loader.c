@@ -31,6 +31,7 @@ struct dlb_loader {
     size_t pixels;              /* of an image */
     int steps;
     int64_t batches;
+    dlk_pixels scale;
     float normalised[256]; /* of each pixel value */
     uint32_t *order;       /* [set->count], the epoch's; that of others' shards is of no matter */
 
@@ -245,9 +246,9 @@ void dlb_loader_begin_epoch(dlb_loader *loader, uint32_t epoch, int first_step)
     pthread_mutex_unlock(&loader->mutex);
 }
 
-const float *dlb_loader_values(const dlb_loader *loader)
+const dlk_pixels *dlb_loader_scale(const dlb_loader *loader)
 {
-    return loader->normalised;
+    return &loader->scale;
 }
 
 int dlb_loader_steps(const dlb_loader *loader)
@@ -331,9 +332,9 @@ static int start_readers(dlb_loader *loader, dlb_error *err)
 
 static void tabulate(dlb_loader *loader)
 {
+    loader->scale = dlk_pixels_of(loader->options.mean, loader->options.std);
     for (int value = 0; value < 256; value++)
-        loader->normalised[value] =
-            ((float)value / 255.0f - loader->options.mean) / loader->options.std;
+        loader->normalised[value] = dlk_pixel(&loader->scale, (uint8_t)value);
 }
 
 /* The loader with all its sizes, but without memory and threads; its epoch is over. */

@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
+#include "dlk/pixels.h"
 
 typedef struct dlb_loader dlb_loader;
 
@@ -54,7 +55,7 @@ typedef struct dlb_loader_options {
     int readers;      /* threads; 0: dlb_loader_next prepares the batch itself */
     bool pixels;      /* leave the images to the user, who finds them by their indices: there is
                          nothing to prepare ahead, and no reader is started */
-    float mean, std;  /* a pixel becomes (pixel/255 - mean) / std */
+    double mean, std; /* a pixel becomes (pixel/255 - mean) / std */
     uint32_t seed;    /* of the shuffles */
 } dlb_loader_options;
 
@@ -73,8 +74,8 @@ void dlb_loader_begin_epoch(dlb_loader *loader, uint32_t epoch, int first_step);
 /* The next batch, valid until the next call on this loader; NULL when the epoch is over. */
 const dlb_batch *dlb_loader_next(dlb_loader *loader);
 
-/* What each value of a pixel becomes: [256], as long as the loader lives. */
-const float *dlb_loader_values(const dlb_loader *loader);
+/* What pixels become, as long as the loader lives. */
+const dlk_pixels *dlb_loader_scale(const dlb_loader *loader);
 
 /* Steps of an epoch, the same for every process; 0 if drop_last leaves none. */
 int dlb_loader_steps(const dlb_loader *loader);

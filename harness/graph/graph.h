@@ -32,11 +32,11 @@ typedef struct dlb_block {
     int parameter_buffer, gradient_buffer; /* to be named as operands of an operation */
 } dlb_block;
 
-/* Images of a set as bytes, each with the float that it stands for. */
+/* Images of a set as bytes, and the floats that they stand for. */
 typedef struct dlb_pixels {
     const uint8_t *set;      /* [..][h][w][c] */
     const uint32_t *indices; /* which of the set, [n] */
-    const float *values;     /* [256] */
+    const dlk_pixels *scale;
 } dlb_pixels;
 
 /* A batch of one worker, and the place of its step, from which dropout masks follow. */

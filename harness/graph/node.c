@@ -84,8 +84,9 @@ static void prefetch(const uint8_t *bytes, size_t count)
         __builtin_prefetch(bytes + i);
 }
 
-void dlb_step_image(const dlb_step *step, int index, size_t floats, float *image)
+void dlb_step_image(const dlb_node_context *context, int index, size_t floats, float *image)
 {
+    const dlb_step *step = context->step;
     if (step->x) {
         memcpy(image, step->x + (size_t)index * floats, floats * sizeof *image);
         return;
@@ -94,8 +95,7 @@ void dlb_step_image(const dlb_step *step, int index, size_t floats, float *image
     const uint8_t *bytes = pixels->set + pixels->indices[index] * floats;
     if (index + 1 < step->n)
         prefetch(pixels->set + pixels->indices[index + 1] * floats, floats);
-    for (size_t i = 0; i < floats; i++)
-        image[i] = pixels->values[bytes[i]];
+    context->kernels->pixels_to_floats(pixels->scale, floats, bytes, image);
 }
 
 /* ---- What an operation does: a node and a part of a batch to a kernel's arguments ---- */

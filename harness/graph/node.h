@@ -39,7 +39,7 @@ typedef struct dlb_node {
 dlk_rng_key dlb_dropout_key(int layer, const dlb_step *step);
 
 /* Image `index` of the batch as floats, normalised. */
-void dlb_step_image(const dlb_step *step, int index, size_t floats, float *image);
+void dlb_step_image(const dlb_node_context *context, int index, size_t floats, float *image);
 
 void dlb_node_add_forward(dlb_node *node, dlb_program *program);
 

@@ -44,7 +44,7 @@ static void fetch_entry(const trunk_image *image)
     const dlb_trunk *t = image->pass->trunk;
     if (t->first->x)
         return;
-    dlb_step_image(image->pass->context->step, image->index, dlk_stage_inputs(&t->plans[0].shape),
+    dlb_step_image(image->pass->context, image->index, dlk_stage_inputs(&t->plans[0].shape),
                    t->entries + (size_t)image->index * t->entry_floats);
 }
 

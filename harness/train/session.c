@@ -110,7 +110,7 @@ static int train_worker(dlb_session *s, int own, int *own_images)
                      .x = batch->x,
                      .pixels = {.set = s->data.train.images,
                                 .indices = batch->indices,
-                                .values = dlb_loader_values(s->train_loader)},
+                                .scale = dlb_loader_scale(s->train_loader)},
                      .labels = batch->labels,
                      .seed = (uint32_t)s->workload.seed,
                      .epoch = (uint32_t)s->epoch.number,

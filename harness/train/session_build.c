@@ -116,8 +116,8 @@ static int create_loaders(dlb_session *s, dlb_error *err)
                                   .worker_count = s->own_workers,
                                   .readers = (int)w->readers,
                                   .pixels = dlb_graph_takes_pixels(&s->model, &s->kernels),
-                                  .mean = (float)s->model.mean,
-                                  .std = (float)s->model.std,
+                                  .mean = s->model.mean,
+                                  .std = s->model.std,
                                   .seed = (uint32_t)w->seed};
     if (options.pixels && w->readers > 1)
         dlb_notes_add(&s->notes, "readers are not used: the first layers read images as bytes");

@@ -28,7 +28,7 @@ static void evaluate_batch(dlb_session *s, const dlb_batch *batch, bool first)
                      .x = batch->x,
                      .pixels = {.set = s->data.test.images,
                                 .indices = batch->indices,
-                                .values = dlb_loader_values(s->test_loader)},
+                                .scale = dlb_loader_scale(s->test_loader)},
                      .labels = batch->labels,
                      .same_weights = !first,
                      .result = &result};

@@ -108,7 +108,8 @@ static size_t weights_floats(const dlk_stage *s)
 
 static void run(const dlk_stage *s, const dlk_stage_pass *pass)
 {
-    DLK_SIMD(run_windows)(s, pass, pass->prepared + weights_floats(s), correlate_windows);
+    static const windows_kernel kernel = {.compute = correlate_windows};
+    DLK_SIMD(run_windows)(s, pass, pass->prepared + weights_floats(s), &kernel);
 }
 
 static const char *misfit(const dlk_stage *s)

@@ -11,6 +11,7 @@
 /* Forward of stages. */
 extern const dlk_stage_forward DLK_SIMD(winograd);         /* winograd.c: 3×3, many channels */
 extern const dlk_stage_forward DLK_SIMD(winograd_windows); /* 5×5, pooled */
+extern const dlk_stage_forward DLK_SIMD(winograd_rows);    /* 5 wide, pooled */
 extern const dlk_stage_forward DLK_SIMD(phases);           /* phases.c: pooled, few channels */
 extern const dlk_stage_forward DLK_SIMD(direct);           /* direct.c: whole vectors of channels */
 
@@ -19,6 +20,7 @@ extern const dlk_stage_backward DLK_SIMD(sparse);          /* sparse.c: after a 
 extern const dlk_stage_backward DLK_SIMD(direct_backward); /* direct_backward.c: the first layer */
 
 /* Operations of the table, on whole batches. */
+dlk_pixels_to_floats_fn DLK_SIMD(pixels_to_floats);
 dlk_dense_forward_fn DLK_SIMD(dense_forward);
 dlk_dense_backward_data_fn DLK_SIMD(dense_backward_data);
 dlk_dense_backward_weights_fn DLK_SIMD(dense_backward_weights);

@@ -4,13 +4,14 @@
 
 void DLK_SIMD(fill)(dlk_kernels *kernels)
 {
-    static const dlk_stage_forward *const forward[] = {&DLK_SIMD(winograd),
-                                                       &DLK_SIMD(winograd_windows),
-                                                       &DLK_SIMD(phases), &DLK_SIMD(direct), NULL};
+    static const dlk_stage_forward *const forward[] = {
+        &DLK_SIMD(winograd), &DLK_SIMD(winograd_windows), &DLK_SIMD(winograd_rows),
+        &DLK_SIMD(phases),   &DLK_SIMD(direct),           NULL};
     static const dlk_stage_backward *const backward[] = {&DLK_SIMD(sparse),
                                                          &DLK_SIMD(direct_backward), NULL};
     kernels->stage_forward = forward;
     kernels->stage_backward = backward;
+    kernels->pixels_to_floats = DLK_SIMD(pixels_to_floats);
     kernels->dense_forward = DLK_SIMD(dense_forward);
     kernels->dense_backward_data = DLK_SIMD(dense_backward_data);
     kernels->dense_backward_weights = DLK_SIMD(dense_backward_weights);

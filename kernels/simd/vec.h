@@ -87,7 +87,13 @@ DLK_INLINE vec choose(ivec mask, vec yes, vec no)
 /* A NaN stays a NaN. */
 DLK_INLINE vec relu(vec x)
 {
+#if DLK_WIDTH == 16
+    return (vec)_mm512_max_ps(_mm512_setzero_ps(), (__m512)x);
+#elif DLK_WIDTH == 8
+    return (vec)_mm256_max_ps(_mm256_setzero_ps(), (__m256)x);
+#else
     return choose(x <= 0.0F, (vec){0}, x);
+#endif
 }
 
 DLK_INLINE int vectors_of(int floats)

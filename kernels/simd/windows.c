@@ -167,6 +167,19 @@ static void halve_row(const float *row, ptrdiff_t readable, int columns, float *
                 to[i] = row[2 * (i - column)];
 }
 
+/* Rows that follow each other in a quarter, and whose halves fit a vector together, are halved in
+ * pairs: every second float of both. What follows an odd last row is that of the next quarter. */
+static void sort_row_pairs(const geometry *g, const tables *t, const float *plane, float *sorted)
+{
+    int columns = g->quarter_columns, end = QUARTERS * g->quarter;
+    ivec lane = lane_numbers();
+    ivec pick = choose_index(lane < columns, 2 * lane, V + 2 * (lane - columns));
+    for (int at = 0; at < end; at += 2 * columns) {
+        const float *row = plane + t->pixel[at], *next = plane + t->pixel[at + columns];
+        store(sorted + at, pick_floats(load(row), load(next), pick));
+    }
+}
+
 /*
  * Pixels of a plane, of which those before `end` may be read. Vectors that end behind a row are
  * overwritten by the next, so the order matters.
@@ -177,6 +190,10 @@ static void sort_plane(const dlk_stage *s, const geometry *g, const tables *t, c
     ptrdiff_t second = 2 * g->quarter_columns > V ? V : 0; /* what half of a vector needs */
     const float *last_row = plane + (s->conv.h - 1) * s->conv.w;
     bool one_vector = g->quarter_columns <= V && end - last_row > second + V;
+    if (one_vector && second == 0) {
+        sort_row_pairs(g, t, plane, sorted);
+        return;
+    }
     for (int at = 0; at < QUARTERS * g->quarter; at += g->quarter_columns) {
         const float *row = plane + t->pixel[at];
         if (one_vector)
@@ -394,18 +411,20 @@ static void keep_some_channels(const dlk_stage *s, const uint8_t *keep, workspac
 }
 
 void DLK_SIMD(run_windows)(const dlk_stage *s, const dlk_stage_pass *pass, const float *prepared,
-                           compute_windows_fn *compute)
+                           const windows_kernel *kernel)
 {
     geometry g = geometry_of(s);
     tables t = tables_at(&g, (float *)(uintptr_t)prepared);
     workspace w = workspace_at(s, &g, pass->scratch);
     make_strips(s, &g, &t, pass, &w);
+    if (kernel->transform)
+        kernel->transform(&g, w.strips);
     if (pass->keep_planes)
         keep_some_channels(s, pass->keep_planes, &w);
     else
         keep_all_channels(s, &w);
     for (int first = 0; first < g.windows; first += V) {
-        compute(&(window_group){&g, pass, s->relu, w.strips + first, &w});
+        kernel->compute(&(window_group){&g, pass, s->relu, w.strips + first, &w});
         int windows = least(V, g.windows - first);
         if (pass->y_planes)
             store_planes(&g, &w, first, windows, pass->y);

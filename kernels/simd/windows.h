@@ -57,10 +57,10 @@ DLK_INLINE void pool(const window_group *g, int channel, const vec sum[PHASES])
     vec above = choose(right_above, sum[1], sum[0]), below = choose(right_below, sum[3], sum[2]);
     ivec is_below = below > above;
     vec value = choose(is_below, below, above) + poison(sum[0], sum[1], sum[2], sum[3]);
-    ivec dead = g->relu ? value <= 0.0F : (ivec){0};
     vec scaled = value * splat(g->pass->scale);
-    store(g->workspace->outputs + (ptrdiff_t)channel * V, (vec)((ivec)scaled & ~dead));
+    store(g->workspace->outputs + (ptrdiff_t)channel * V, g->relu ? relu(scaled) : scaled);
     if (g->pass->winner) {
+        ivec dead = g->relu ? value <= 0.0F : (ivec){0};
         ivec winner = choose_index(is_below, 2 - right_below, -right_above);
         store((float *)g->workspace->winners + (ptrdiff_t)channel * V,
               (vec)choose_index(dead, (ivec){0} + DLK_DEAD, winner));
@@ -95,9 +95,14 @@ size_t DLK_SIMD(windows_scratch)(const dlk_stage *s, size_t own);
 size_t DLK_SIMD(windows_prepared)(const dlk_stage *s);
 void DLK_SIMD(windows_lay_out)(const dlk_stage *s, float *prepared);
 
-/* Take an image through the stage: `compute` pools every channel of workspace->kept. */
-typedef void compute_windows_fn(const window_group *group);
+/* What a kernel does with an image. */
+typedef struct windows_kernel {
+    void (*transform)(const geometry *g, float *strips); /* NULL: they stay as they are */
+    void (*compute)(const window_group *group); /* pools every channel of workspace->kept */
+} windows_kernel;
+
+/* Take an image through the stage. */
 void DLK_SIMD(run_windows)(const dlk_stage *s, const dlk_stage_pass *pass, const float *prepared,
-                           compute_windows_fn *compute);
+                           const windows_kernel *kernel);
 
 #endif

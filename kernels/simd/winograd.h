@@ -94,4 +94,28 @@ DLK_INLINE void kernel_at_points(const int taps, const float *weights, size_t ta
     }
 }
 
+/* ---- F(2, 5): from points to outputs ---- */
+
+/* A line of points has two shares: 0 and the near ones, the far ones and infinity. */
+enum { SHARE = PATCH / 2 };
+
+/* What each contributes to the line's two outputs, which are `step` apart. */
+DLK_INLINE void pair_from_near(const vec *at, vec *y, int step)
+{
+    y[0] = at[0] + FAR * (at[1] + at[2]);
+    y[step] = at[1] - at[2];
+}
+
+DLK_INLINE void pair_from_far(const vec *at, vec *y, int step)
+{
+    y[0] += NEAR * (at[0] + at[1]);
+    y[step] += at[2] + (at[0] - at[1]);
+}
+
+DLK_INLINE void pair_from_points(const vec *at, vec *y, int step)
+{
+    pair_from_near(at, y, step);
+    pair_from_far(at + SHARE, y, step);
+}
+
 #endif

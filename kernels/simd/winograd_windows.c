@@ -19,11 +19,8 @@
 
 enum { KERNEL = 5 };
 
-/*
- * A row of points has two shares, 0 and the near ones and the far ones and infinity: products at
- * one share are summed up at once for some channels.
- */
-enum { SHARE = PATCH / 2, MOST_CHANNELS = ACCUMULATORS / SHARE };
+/* Products at a share of a row of points are summed up at once for some channels. */
+enum { MOST_CHANNELS = ACCUMULATORS / SHARE };
 
 /* With fewer input channels the transforms take longer than what they save. */
 enum { LEAST_CHANNELS = 4 };
@@ -143,25 +140,6 @@ DLK_INLINE void multiply_share(const int channels, const geometry *g, const floa
     }
 }
 
-/* What both shares of a line of points contribute to its two outputs, which are `step` apart. */
-DLK_INLINE void output_from_near(const vec *at, vec *y, int step)
-{
-    y[0] = at[0] + FAR * (at[1] + at[2]);
-    y[step] = at[1] - at[2];
-}
-
-DLK_INLINE void output_from_far(const vec *at, vec *y, int step)
-{
-    y[0] += NEAR * (at[0] + at[1]);
-    y[step] += at[2] + (at[0] - at[1]);
-}
-
-DLK_INLINE void output_from_points(const vec *at, vec *y, int step)
-{
-    output_from_near(at, y, step);
-    output_from_far(at + SHARE, y, step);
-}
-
 /* half [channel][column of the window][row of points] */
 DLK_INLINE void multiply_row(const int channels, const geometry *g, const float *pixels,
                              const float **weights, vec *half)
@@ -170,13 +148,13 @@ DLK_INLINE void multiply_row(const int channels, const geometry *g, const float 
     multiply_share(channels, g, pixels, weights, sum);
     DLK_UNROLL
     for (int i = 0; i < channels; i++) {
-        output_from_near(sum + i * SHARE, half + 2 * i * PATCH, PATCH);
+        pair_from_near(sum + i * SHARE, half + 2 * i * PATCH, PATCH);
         weights[i] += SHARE;
     }
     multiply_share(channels, g, pixels + SHARE * V, weights, sum);
     DLK_UNROLL
     for (int i = 0; i < channels; i++) {
-        output_from_far(sum + i * SHARE, half + 2 * i * PATCH, PATCH);
+        pair_from_far(sum + i * SHARE, half + 2 * i * PATCH, PATCH);
         weights[i] += weights_row(g) - SHARE;
     }
 }
@@ -194,8 +172,8 @@ DLK_INLINE void compute_channels(const int channels, const window_group *group,
         multiply_row(channels, g, pixels, weights, half + row);
     for (int i = 0; i < channels; i++) {
         vec phase[PHASES];
-        output_from_points(half + 2 * i * PATCH, phase, 2);
-        output_from_points(half + (2 * i + 1) * PATCH, phase + 1, 2);
+        pair_from_points(half + 2 * i * PATCH, phase, 2);
+        pair_from_points(half + (2 * i + 1) * PATCH, phase + 1, 2);
         DLK_UNROLL
         for (int k = 0; k < PHASES; k++)
             phase[k] += splat(bias[channel[i]]);
@@ -244,7 +222,8 @@ static void compute_windows(const window_group *group)
 
 static void run(const dlk_stage *s, const dlk_stage_pass *pass)
 {
-    DLK_SIMD(run_windows)(s, pass, pass->prepared + weights_floats(s), compute_windows);
+    static const windows_kernel kernel = {.compute = compute_windows};
+    DLK_SIMD(run_windows)(s, pass, pass->prepared + weights_floats(s), &kernel);
 }
 
 const dlk_stage_forward DLK_SIMD(winograd_windows) = {

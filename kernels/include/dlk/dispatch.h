@@ -10,6 +10,7 @@
 #include "dlk/dense.h"
 #include "dlk/dropout.h"
 #include "dlk/optim.h"
+#include "dlk/pixels.h"
 #include "dlk/pool.h"
 #include "dlk/relu.h"
 #include "dlk/softmax_xent.h"
@@ -17,6 +18,7 @@
 
 /* Every operation of the table once: X(member, member's type). */
 #define DLK_OPERATIONS(X)                                                                          \
+    X(pixels_to_floats, dlk_pixels_to_floats_fn)                                                   \
     X(conv2d_forward, dlk_conv2d_forward_fn)                                                       \
     X(conv2d_backward_data, dlk_conv2d_backward_data_fn)                                           \
     X(conv2d_backward_weights, dlk_conv2d_backward_weights_fn)                                     \

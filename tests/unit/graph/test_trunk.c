@@ -39,7 +39,7 @@ typedef struct fixture {
     float *x, *parameters, *gradients;
     uint8_t *bytes, labels[BATCH];
     uint32_t indices[BATCH];
-    float values[256];
+    dlk_pixels scale;
     dlk_softmax_result result;
     dlb_step step;
 } fixture;
@@ -57,14 +57,14 @@ static void make_images(fixture *f)
     size_t pixels = (size_t)dlb_shape_size(f->model.input);
     f->x = dlb_alloc(BATCH * pixels, sizeof(float));
     f->bytes = dlb_alloc(BATCH * pixels, 1);
-    fill(f->values, 256, 1, 1);
+    f->scale = dlk_pixels_of(0.5, 0.5);
     for (size_t i = 0; i < BATCH; i++) {
         f->indices[i] = (uint32_t)(BATCH - 1 - i);
         f->labels[i] = (uint8_t)(i % CLASSES);
         uint8_t *image = f->bytes + f->indices[i] * pixels;
         for (size_t p = 0; p < pixels; p++) {
             image[p] = (uint8_t)(i * 37 + p * p * 11 + p / 7);
-            f->x[i * pixels + p] = f->values[image[p]];
+            f->x[i * pixels + p] = dlk_pixel(&f->scale, image[p]);
         }
     }
 }
@@ -308,7 +308,7 @@ Test(trunk, pixels_give_the_same_bits_as_the_floats_they_stand_for)
             float *from_floats = dlb_alloc(bytes, 1);
             memcpy(from_floats, f.gradients, bytes);
             f.step.x = NULL;
-            f.step.pixels = (dlb_pixels){f.bytes, f.indices, f.values};
+            f.step.pixels = (dlb_pixels){f.bytes, f.indices, &f.scale};
             run(&f, 2, 1, true);
             cr_assert_eq(memcmp(from_floats, f.gradients, bytes), 0, "%s", f.model.name);
             free(from_floats);
