@@ -125,38 +125,76 @@ static const float *forward_stage(const trunk_image *image, int k, const float *
 
 /* ---- What comes next ---- */
 
-/* One of `count` pieces of some floats, in whole lines. Many would be in the images' way. */
-static void fetch_piece(const float *memory, size_t floats, int piece, int count)
+/* One of some equal pieces of an array, in whole lines; the last ones may have no floats. */
+typedef struct piece {
+    size_t first, floats;
+} piece;
+
+static piece cut(size_t floats, int number, int of)
+{
+    size_t each = dlb_whole_lines(floats / (size_t)of + 1), first = (size_t)number * each;
+    if (first >= floats)
+        return (piece){floats, 0};
+    return (piece){first, first + each < floats ? each : floats - first};
+}
+
+/* Which image of a thread's share it is; of none, if it is another thread's or there is no other.
+ */
+typedef struct turn {
+    int number, of;
+} turn;
+
+static turn turn_of(const trunk_pass *pass, int image, int thread)
+{
+    int n = pass->context->step->n;
+    int first = dlk_share_start(pass->team, n, thread);
+    int end = dlk_share_start(pass->team, n, thread + 1);
+    if (pass->team->size == 1 || image < first || image >= end)
+        return (turn){0};
+    return (turn){image - first, end - first};
+}
+
+/* Many lines would be in the images' way. */
+static void fetch_some(const float *memory, size_t floats, turn now)
 {
     enum { FEW = 16 * 1024 };
-    size_t each = dlb_whole_lines(floats / (size_t)count + 1), first = (size_t)piece * each;
-    if (floats <= FEW && first < floats)
-        dlk_fetch(memory + first, first + each < floats ? each : floats - first);
+    piece some = cut(floats, now.number, now.of);
+    if (floats <= FEW)
+        dlk_fetch(memory + some.first, some.floats);
 }
 
 /*
  * The weights that every thread will read after the images were written by one: each fetches them
  * meanwhile, a piece with every image of its share.
  */
-static void fetch_ahead(const trunk_pass *pass, int image, int thread)
+static void fetch_ahead(const trunk_pass *pass, turn now)
 {
     const dlb_trunk *t = pass->trunk;
-    int n = pass->context->step->n;
-    int first = dlk_share_start(pass->team, n, thread);
-    int end = dlk_share_start(pass->team, n, thread + 1);
-    if (pass->team->size == 1 || image < first || image >= end)
+    if (!now.of)
         return;
     for (int k = 0; k < t->count && !pass->context->evaluating; k++)
-        fetch_piece(t->stages[k].back, t->stages[k].back_floats, image - first, end - first);
+        fetch_some(t->stages[k].back, t->stages[k].back_floats, now);
     if (t->next)
-        fetch_piece(t->next->weights, (size_t)t->next->block->weights, image - first, end - first);
+        fetch_some(t->next->weights, (size_t)t->next->block->weights, now);
+}
+
+/* The parameters that this thread will update have been read by all: it claims them likewise. */
+static void claim_ahead(const trunk_pass *pass, turn now, int thread)
+{
+    enum { FEW = 64 * 1024 };
+    dlk_span ahead = pass->team->ahead;
+    if (!now.of || !ahead.memory || ahead.floats > FEW)
+        return;
+    piece own = cut(ahead.floats, thread, pass->team->size);
+    piece some = cut(own.floats, now.number, now.of);
+    dlk_claim(ahead.memory + own.first + some.first, some.floats);
 }
 
 static void forward_image(void *arg, int task, int thread)
 {
     const trunk_pass *pass = arg;
     trunk_image image = take_image(pass, task, thread);
-    fetch_ahead(pass, task, thread);
+    fetch_ahead(pass, turn_of(pass, task, thread));
     fetch_entry(&image);
     const float *x = entry(&image);
     for (int k = 0; k < pass->trunk->count; k++) {
@@ -281,6 +319,7 @@ static void backward_group(void *arg, int group, int thread)
     for (int i = first; i < end; i++) {
         trunk_image image = take_image(pass, i, thread);
         backward_image(&image, group);
+        claim_ahead(pass, turn_of(pass, i, thread), thread);
     }
     add_pairs(pass, group);
 }

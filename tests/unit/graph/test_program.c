@@ -294,6 +294,70 @@ Test(program, nothing_is_filled_by_what_the_next_operation_waits_for)
     fill(2, 1);
 }
 
+/* What each operation may claim for a later one. */
+struct claims {
+    dlk_span seen[OPS_MAX];
+};
+
+static void note_claim(void *self, void *context, dlk_team *team)
+{
+    ((struct claims *)context)->seen[((struct probe *)self)->index] = team->ahead;
+}
+
+enum { UPDATED = 3 };
+
+/*
+ * 0 fills the gaps of 1, which has long tasks; 2 comes between it and 3, which overwrites some
+ * memory, UPDATED as an operand. `reads` and `gaps` are of 0, 1 and 2.
+ */
+static struct claims find_claims(const int reads[3], bool gaps, int teams, float *memory)
+{
+    dlb_program program;
+    dlb_pool *pool;
+    dlb_error err;
+    dlb_pool_options options = {.threads = 2, .teams = teams, .spin_ns = 1000000};
+    struct claims claims = {0};
+    dlb_program_init(&program);
+    for (int i = 0; i < 3; i++)
+        add(&program, i, reads[i], 10 + i);
+    add(&program, 3, 12, UPDATED);
+    for (int i = 0; i < 4; i++)
+        program.ops[i].run = note_claim;
+    program.ops[0].fills = program.ops[1].gaps = gaps;
+    program.ops[3].overwrites = (dlk_span){memory, 100};
+    dlb_program_seal(&program);
+    cr_assert_eq(dlb_pool_create(&pool, &options, &err), 0);
+    dlb_program_run(&program, pool, &claims, IMAGES, NULL);
+    dlb_pool_free(pool);
+    dlb_program_release(&program);
+    return claims;
+}
+
+Test(program, a_long_operation_may_claim_what_a_later_one_overwrites)
+{
+    float memory[100];
+    struct claims claims = find_claims((int[]){0, 1, 2}, true, 1, memory);
+    cr_assert_eq(claims.seen[1].memory, memory);
+    cr_assert_eq(claims.seen[1].floats, 100);
+    cr_assert_null(claims.seen[2].memory);
+    cr_assert_null(claims.seen[3].memory);
+}
+
+Test(program, nothing_is_claimed_that_others_may_use)
+{
+    float memory[100];
+    for (int user = 0; user < 3; user++) {
+        int reads[] = {0, 1, 2};
+        reads[user] = UPDATED;
+        struct claims claims = find_claims(reads, true, 1, memory);
+        cr_assert_null(claims.seen[1].memory, "operation %d reads it", user);
+    }
+    for (int i = 0; i < 4; i++) {
+        cr_assert_null(find_claims((int[]){0, 1, 2}, true, 2, memory).seen[i].memory);
+        cr_assert_null(find_claims((int[]){0, 1, 2}, false, 1, memory).seen[i].memory);
+    }
+}
+
 Test(program, busy_time_is_counted_by_phase)
 {
     dlb_program program;
