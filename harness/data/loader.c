@@ -12,7 +12,6 @@ enum { MAX_READERS = 1024 };
 typedef struct batch_slot {
     dlb_batch batch;
     float *x;
-    uint8_t *labels;
     bool ready; /* holds a batch that dlb_loader_next has not handed out yet */
 } batch_slot;
 
@@ -34,6 +33,7 @@ struct dlb_loader {
     dlk_pixels scale;
     float normalised[256]; /* of each pixel value */
     uint32_t *order;       /* [set->count], the epoch's; that of others' shards is of no matter */
+    uint8_t *labels;       /* in that order */
 
     batch_slot *slots;
     int slot_count;
@@ -108,12 +108,6 @@ static void fill_images(const dlb_loader *loader, const batch_slot *slot)
     }
 }
 
-static void fill_labels(const dlb_loader *loader, const batch_slot *slot)
-{
-    for (int i = 0; i < slot->batch.count; i++)
-        slot->labels[i] = loader->options.set->labels[slot->batch.indices[i]];
-}
-
 /* Reads only what is constant during an epoch, and writes the batch's slot. */
 static void prepare(const dlb_loader *loader, int64_t number)
 {
@@ -121,6 +115,7 @@ static void prepare(const dlb_loader *loader, int64_t number)
     int step = (int)(number / options->worker_count);
     int worker = options->first_worker + (int)(number % options->worker_count);
     shard own = shard_of(options, worker);
+    int first = own.first + smaller(step * options->batch, own.count);
     batch_slot *slot = slot_of(loader, number);
     slot->batch = (dlb_batch){
         .count = images_in_step(options, own.count, step),
@@ -128,10 +123,9 @@ static void prepare(const dlb_loader *loader, int64_t number)
         .step = step,
         .step_images = step_images(options, step),
         .x = slot->x,
-        .labels = slot->labels,
-        .indices = loader->order + own.first + smaller(step * options->batch, own.count),
+        .labels = loader->labels + first,
+        .indices = loader->order + first,
     };
-    fill_labels(loader, slot);
     if (!options->pixels)
         fill_images(loader, slot);
 }
@@ -233,6 +227,8 @@ static void arrange(dlb_loader *loader, uint32_t epoch)
         shuffle(loader->order, options->set->count, &key);
     else if (options->shuffle == DLB_SHUFFLE_SHARD)
         shuffle_own_shards(loader, key);
+    for (int i = 0; i < options->set->count; i++)
+        loader->labels[i] = options->set->labels[loader->order[i]];
 }
 
 void dlb_loader_begin_epoch(dlb_loader *loader, uint32_t epoch, int first_step)
@@ -304,12 +300,12 @@ static int allocate(dlb_loader *loader, dlb_error *err)
     loader->slot_count = options->readers ? 2 * options->readers : 2;
     loader->slots = dlb_alloc((size_t)loader->slot_count, sizeof *loader->slots);
     loader->order = dlb_alloc((size_t)options->set->count, sizeof *loader->order);
+    loader->labels = dlb_alloc((size_t)options->set->count, sizeof *loader->labels);
     loader->threads = dlb_alloc((size_t)options->readers, sizeof *loader->threads);
     for (int i = 0; i < loader->slot_count; i++) {
         if (!options->pixels)
             loader->slots[i].x = dlb_try_alloc(largest, loader->pixels * sizeof(float));
-        loader->slots[i].labels = dlb_try_alloc(largest, 1);
-        if ((!options->pixels && !loader->slots[i].x) || !loader->slots[i].labels)
+        if (!options->pixels && !loader->slots[i].x)
             return dlb_fail(err, DLB_FAIL,
                             "not enough memory for %d batches of %zu images; lower batch or "
                             "readers",
@@ -386,11 +382,10 @@ void dlb_loader_free(dlb_loader *loader)
     if (!loader)
         return;
     stop_readers(loader);
-    for (int i = 0; i < loader->slot_count; i++) {
-        free(loader->slots[i].labels);
+    for (int i = 0; i < loader->slot_count; i++)
         free(loader->slots[i].x);
-    }
     free(loader->threads);
+    free(loader->labels);
     free(loader->order);
     free(loader->slots);
     pthread_cond_destroy(&loader->may_deliver);

@@ -161,7 +161,7 @@ bool dlb_layer_is_small(const dlb_layer *layer, const dlk_kernels *kernels)
  * A group has so many images that they take this many operations, as if dense, for each float of
  * its gradients: else zeroing these and adding them up would take longer than the images.
  */
-static const double FLOPS_WORTH_A_GRADIENT = 750;
+static const double FLOPS_WORTH_A_GRADIENT = 1500;
 
 static double least_images(const dlb_stage *stages, int count)
 {
@@ -185,4 +185,23 @@ int dlb_stages_groups(const dlb_stage *stages, int count, int n)
     while (groups < MOST_GROUPS && 2 * groups * images <= n)
         groups *= 2;
     return n < groups ? n : groups;
+}
+
+/* The images before a group of one half, if the smallest groups have one. */
+static int images_before(int half, int group)
+{
+    if (group <= half / 4)
+        return 4 * group;
+    if (group <= half / 2)
+        return half + 2 * (group - half / 4);
+    return half + half / 2 + (group - half / 2);
+}
+
+int dlb_group_start(int n, int groups, int group)
+{
+    int half = groups / 2, all = 2 * half; /* of a half: images_before(half, half) */
+    if (groups % 8 != 0 || n < 2 * groups)
+        return (int)((long long)n * group / groups);
+    int before = group / half * all + images_before(half, group % half);
+    return (int)((long long)n * before / (2 * all));
 }

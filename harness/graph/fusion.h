@@ -51,11 +51,12 @@ bool dlb_layer_is_small(const dlb_layer *layer, const dlk_kernels *kernels);
  */
 int dlb_stages_groups(const dlb_stage *stages, int count, int n);
 
-/* The first image of a group; that of group number `groups` is n. */
-static inline int dlb_group_start(int n, int groups, int group)
-{
-    return (int)((long long)n * group / groups);
-}
+/*
+ * The first image of a group; that of group number `groups` is n. In each half of the batch groups
+ * become smaller, so that threads which help each other end at about the same time: of eight groups
+ * a half of 32 images has 16, 8, 4 and 4.
+ */
+int dlb_group_start(int n, int groups, int group);
 
 static inline bool dlb_stage_is_fused(const dlb_stage *stage)
 {

@@ -86,3 +86,22 @@ Test(fusion, a_dense_layer_is_small_only_if_an_image_does_not_depend_on_those_be
     dense = (dlb_layer){.kind = DLB_RELU, .in = {1, 1, 10}};
     cr_assert_not(dlb_layer_is_small(&dense, &kernels), "ref fuses nothing");
 }
+
+Test(fusion, groups_cover_the_batch_and_leave_none_without_images)
+{
+    for (int n = 1; n <= 300; n++)
+        for (int groups = 1; groups <= 32 && groups <= n; groups++) {
+            cr_assert_eq(dlb_group_start(n, groups, 0), 0);
+            cr_assert_eq(dlb_group_start(n, groups, groups), n);
+            for (int i = 0; i < groups; i++)
+                cr_assert_lt(dlb_group_start(n, groups, i), dlb_group_start(n, groups, i + 1),
+                             "group %d of %d, %d images", i, groups, n);
+        }
+}
+
+Test(fusion, groups_become_smaller_towards_the_end_of_each_half)
+{
+    const int starts[] = {0, 16, 24, 28, 32, 48, 56, 60, 64};
+    for (int i = 0; i <= 8; i++)
+        cr_assert_eq(dlb_group_start(64, 8, i), starts[i]);
+}
