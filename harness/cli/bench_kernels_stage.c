@@ -17,7 +17,6 @@ struct dlb_bench_stage {
     dlb_bench_stage_data data;
     size_t inputs, outputs, gradient_floats;
     float scale;
-    dlk_team alone;
     float *scratch;
     float *x; /* [HOT][inputs + slack] */
     float *prepared, *y;
@@ -128,8 +127,9 @@ void dlb_bench_stage_backward(void *self)
     for (int g = 0; g < groups; g++)
         return_group(s, g);
     dlk_gradients gradients = {groups, s->gradient_floats, s->back.partial};
-    s->plan.backward->finish(&s->alone, shape, &gradients, s->back.dweights,
-                             s->back.dweights + layer->weights);
+    for (int i = 0; i < s->plan.backward->finish_parts(shape); i++)
+        s->plan.backward->finish(shape, i, &gradients, s->back.dweights,
+                                 s->back.dweights + layer->weights);
 }
 
 /* ---- Data ---- */
@@ -237,7 +237,6 @@ dlb_bench_stage *dlb_bench_stage_create(const dlb_stage *plan, const dlb_model *
     size_t forward = plan->forward->scratch_floats(&plan->shape);
     size_t backward = plan->backward->scratch_floats(&plan->shape, plan->data);
     s->scratch = floats(forward > backward ? forward : backward);
-    dlk_team_init(&s->alone, 1, NULL, NULL, 0, 0);
     allocate_forward(s);
     allocate_backward(s);
     heat_inputs(s);

@@ -98,7 +98,6 @@ dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlb_stage *stages, int
         plan_stage(t, &t->stages[k], k == count - 1, buffers);
     }
     t->ended = dlb_alloc((size_t)dlb_trunk_groups(t, batch), sizeof *t->ended);
-    t->left_over = dlb_alloc((size_t)dlb_trunk_groups(t, batch), sizeof *t->left_over);
     plan_scratch(t);
     return t;
 }
@@ -107,7 +106,6 @@ void dlb_trunk_free(dlb_trunk *trunk)
 {
     if (!trunk)
         return;
-    free(trunk->left_over);
     free(trunk->ended);
     free(trunk->stages);
     free(trunk->plans);

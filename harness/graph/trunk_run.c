@@ -190,11 +190,42 @@ static void claim_ahead(const trunk_pass *pass, turn now, int thread)
     dlk_claim(ahead.memory + own.first + some.first, some.floats);
 }
 
+static float *gradients_of(const trunk_stage *stage, int group)
+{
+    return stage->partial + (size_t)group * stage->gradient_floats;
+}
+
+/* One piece of the sums that the last step has left in a stage's groups. */
+static void clear_piece(const dlb_trunk *t, const trunk_stage *stage, piece left)
+{
+    while (left.floats > 0) {
+        size_t sum = left.first / stage->gradient_floats, at = left.first % stage->gradient_floats;
+        size_t rest = stage->gradient_floats - at, count = left.floats < rest ? left.floats : rest;
+        memset(gradients_of(stage, (int)sum * t->left_apart) + at, 0, count * sizeof(float));
+        left = (piece){left.first + count, left.floats - count};
+    }
+}
+
+/*
+ * Gradients of groups begin at zero. Others have read what the last step has left, so it takes
+ * long to own its lines: they are cleared one by one, between images, when nobody waits for them.
+ */
+static void clear_ahead(const trunk_pass *pass, int image)
+{
+    const dlb_trunk *t = pass->trunk;
+    for (int k = 0; k < t->count && t->left_sums && !pass->context->evaluating; k++) {
+        const trunk_stage *stage = &t->stages[k];
+        size_t floats = (size_t)t->left_sums * stage->gradient_floats;
+        clear_piece(t, stage, cut(floats, image, pass->context->step->n));
+    }
+}
+
 static void forward_image(void *arg, int task, int thread)
 {
     const trunk_pass *pass = arg;
     trunk_image image = take_image(pass, task, thread);
     fetch_ahead(pass, turn_of(pass, task, thread));
+    clear_ahead(pass, task);
     fetch_entry(&image);
     const float *x = entry(&image);
     for (int k = 0; k < pass->trunk->count; k++) {
@@ -211,11 +242,6 @@ static void recall(const trunk_image *image, const float *inputs[])
     for (int k = 0; k + 1 < t->count; k++)
         inputs[k + 1] =
             t->stages[k].kept ? values_after(image, k) : forward_stage(image, k, inputs[k], NULL);
-}
-
-static float *gradients_of(const trunk_stage *stage, int group)
-{
-    return stage->partial + (size_t)group * stage->gradient_floats;
 }
 
 /* Stage k's part of the way back; returns the gradient of its input, NULL if it is not wanted. */
@@ -297,25 +323,12 @@ static void add_pairs(const trunk_pass *pass, int group)
     }
 }
 
-static void clear_gradients(const dlb_trunk *t, int group)
-{
-    for (int k = 0; k < t->count; k++) {
-        const trunk_stage *stage = &t->stages[k];
-        float *partial = gradients_of(stage, group);
-        dlk_own(partial, stage->gradient_floats); /* others have added them up */
-        memset(partial, 0, stage->gradient_floats * sizeof *partial);
-    }
-    t->left_over[group] = false;
-}
-
 static void backward_group(void *arg, int group, int thread)
 {
     const trunk_pass *pass = arg;
     int n = pass->context->step->n;
     int first = dlb_group_start(n, pass->groups, group);
     int end = dlb_group_start(n, pass->groups, group + 1);
-    if (pass->trunk->left_over[group])
-        clear_gradients(pass->trunk, group);
     for (int i = first; i < end; i++) {
         trunk_image image = take_image(pass, i, thread);
         backward_image(&image, group);
@@ -365,35 +378,67 @@ static void prepare_stages(trunk_pass *pass, dlk_team *team)
 
 void dlb_trunk_run_forward(void *self, void *context, dlk_team *team)
 {
-    trunk_pass pass = {.trunk = self, .context = context, .team = team};
+    dlb_trunk *t = self;
+    trunk_pass pass = {.trunk = t, .context = context, .team = team};
     if (!pass.context->step->same_weights)
         prepare_stages(&pass, team);
     dlk_parallel(team, pass.context->step->n, forward_image, &pass);
+    if (!pass.context->evaluating && pass.context->step->n > 0)
+        t->left_sums = 0;
 }
 
-static void finish_stage(const trunk_stage *stage, const dlb_step *step, int groups, dlk_team *team)
+static int finish_parts(const trunk_stage *stage)
 {
+    return stage->plan->backward->finish_parts(&stage->plan->shape);
+}
+
+/* One part of the gradients of all stages, from the groups' sums. */
+static void finish_part(void *arg, int part, int thread)
+{
+    (void)thread;
+    const trunk_pass *pass = arg;
+    const dlb_trunk *t = pass->trunk;
+    const trunk_stage *stage = t->stages;
+    for (; part >= finish_parts(stage); stage++)
+        part -= finish_parts(stage);
     const dlb_block *block = stage->node->block;
-    float *dweights = step->gradients + block->offset, *dbias = dweights + block->weights;
-    if (step->n == 0) { /* a batch without images has a gradient all the same: zero */
-        memset(dweights, 0, (size_t)(block->weights + block->biases) * sizeof *dweights);
-        return;
+    float *dweights = pass->context->step->gradients + block->offset;
+    dlk_gradients sums = {t->left_sums, (size_t)t->left_apart * stage->gradient_floats,
+                          stage->partial};
+    stage->plan->backward->finish(&stage->plan->shape, part, &sums, dweights,
+                                  dweights + block->weights);
+}
+
+static void finish_stages(trunk_pass *pass, dlk_team *team)
+{
+    int parts = 0;
+    for (int k = 0; k < pass->trunk->count; k++)
+        parts += finish_parts(&pass->trunk->stages[k]);
+    dlk_parallel(team, parts, finish_part, pass);
+}
+
+/* A batch without images has a gradient all the same: zero. */
+static void leave_no_gradient(const dlb_trunk *t, const dlb_step *step)
+{
+    for (int k = 0; k < t->count; k++) {
+        const dlb_block *block = t->stages[k].node->block;
+        memset(step->gradients + block->offset, 0,
+               (size_t)(block->weights + block->biases) * sizeof *step->gradients);
     }
-    int apart = groups_apart(groups);
-    dlk_gradients gradients = {(groups + apart - 1) / apart, (size_t)apart * stage->gradient_floats,
-                               stage->partial};
-    stage->plan->backward->finish(team, &stage->plan->shape, &gradients, dweights, dbias);
 }
 
 void dlb_trunk_run_backward(void *self, void *context, dlk_team *team)
 {
-    const dlb_trunk *t = self;
+    dlb_trunk *t = self;
     trunk_pass pass = {.trunk = t, .context = context, .team = team};
     const dlb_step *step = pass.context->step;
     pass.groups = dlb_trunk_groups(t, step->n);
+    if (step->n == 0) {
+        leave_no_gradient(t, step);
+        return;
+    }
     dlk_parallel(team, pass.groups, backward_group, &pass);
-    for (int k = 0; k < t->count; k++)
-        finish_stage(&t->stages[k], step, pass.groups, team);
-    for (int group = 0; group < pass.groups; group += groups_apart(pass.groups))
-        t->left_over[group] = true;
+    t->left_apart = groups_apart(pass.groups);
+    t->left_sums = (pass.groups + t->left_apart - 1) / t->left_apart;
+    finish_stages(&pass, team);
 }

@@ -12,9 +12,9 @@
  */
 #include <string.h>
 
-#include "dlk/sum.h"
 #include "loops.h"
 #include "shapes.h"
+#include "simd/groups.h"
 #include "simd/simd.h"
 #include "simd/vec.h"
 
@@ -198,20 +198,22 @@ static void run(const dlk_stage *s, const dlk_stage_return *back)
             run_band(s, back, channel, row);
 }
 
-static void finish(dlk_team *team, const dlk_stage *s, const dlk_gradients *groups, float *dweights,
+static int finish_parts(const dlk_stage *s)
+{
+    return dlk_pieces((size_t)s->conv.oc, MOST_VECTORS * V);
+}
+
+/* A part is a group of vectors. */
+static void finish(const dlk_stage *s, int part, const dlk_gradients *groups, float *dweights,
                    float *dbias)
 {
-    float *gradient = groups->first;
-    dlk_sum_rows(team, groups->count, groups->stride, gradient, gradient_floats(s), gradient);
-    size_t oc = (size_t)s->conv.oc, taps = (size_t)dlk_conv2d_patch(&s->conv), group;
-    size_t padded = padded_taps(s);
-    for (size_t channel = 0; channel < oc; channel += group) {
-        group = (size_t)group_vectors(s, (int)channel) * V;
-        for (size_t i = 0; i < taps; i++)
-            memcpy(dweights + i * oc + channel, gradient + padded * channel + i * group,
-                   group * sizeof *dweights);
-    }
-    memcpy(dbias, gradient + weights_floats(s), oc * sizeof *dbias);
+    size_t oc = (size_t)s->conv.oc, taps = (size_t)dlk_conv2d_patch(&s->conv);
+    size_t channel = (size_t)part * MOST_VECTORS * V;
+    size_t group = (size_t)group_vectors(s, (int)channel) * V;
+    for (size_t i = 0; i < taps; i++)
+        sum_groups(groups, padded_taps(s) * channel + i * group, group,
+                   dweights + i * oc + channel);
+    sum_groups(groups, weights_floats(s) + channel, group, dbias + channel);
 }
 
 const dlk_stage_backward DLK_SIMD(direct_backward) = {
@@ -222,5 +224,6 @@ const dlk_stage_backward DLK_SIMD(direct_backward) = {
     .scratch_floats = scratch_floats,
     .run = run,
     .gradient_floats = gradient_floats,
+    .finish_parts = finish_parts,
     .finish = finish,
 };

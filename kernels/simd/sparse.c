@@ -12,6 +12,7 @@
  */
 #include "dlk/lines.h"
 #include "loops.h"
+#include "simd/groups.h"
 #include "simd/matrix.h"
 #include "simd/simd.h"
 #include "simd/sparse_lists.h"
@@ -292,23 +293,21 @@ static size_t gradient_floats(const dlk_stage *s)
     return weights_floats(s) + (size_t)s->conv.oc;
 }
 
-/* A part of weights or gradients: a row of the kernel, for some output channels. */
+/* A part of weights or gradients: a row of the kernel, for up to `most` output channels. */
 typedef struct kernel_row {
     int channels;
     size_t first, ky;
 } kernel_row;
 
-enum { PART_CHANNELS = 2 * V };
-
-static int rows_of_parts(const dlk_stage *s)
+static int rows_of_parts(const dlk_stage *s, size_t most)
 {
-    return s->conv.kh * dlk_pieces((size_t)s->conv.oc, PART_CHANNELS);
+    return s->conv.kh * dlk_pieces((size_t)s->conv.oc, most);
 }
 
-static kernel_row row_of(const dlk_stage *s, int part)
+static kernel_row row_of(const dlk_stage *s, size_t most, int part)
 {
-    int pieces = dlk_pieces((size_t)s->conv.oc, PART_CHANNELS);
-    dlk_range channels = dlk_piece((size_t)s->conv.oc, PART_CHANNELS, part % pieces);
+    int pieces = dlk_pieces((size_t)s->conv.oc, most);
+    dlk_range channels = dlk_piece((size_t)s->conv.oc, most, part % pieces);
     return (kernel_row){(int)(channels.end - channels.first), channels.first,
                         (size_t)(part / pieces)};
 }
@@ -318,15 +317,17 @@ static size_t row_length(const dlk_stage *s)
     return (size_t)s->conv.kw * (size_t)s->conv.c;
 }
 
+enum { PREPARED_CHANNELS = 2 * V };
+
 static int parts(const dlk_stage *s, bool data)
 {
-    return data ? rows_of_parts(s) : 0;
+    return data ? rows_of_parts(s, PREPARED_CHANNELS) : 0;
 }
 
 /* Rows are padded with zeros. */
 static void prepare(const dlk_stage *s, int part, const float *weights, float *prepared)
 {
-    kernel_row r = row_of(s, part);
+    kernel_row r = row_of(s, PREPARED_CHANNELS, part);
     size_t oc = (size_t)s->conv.oc, row = row_length(s), padded = row_floats(s);
     float *to = prepared + r.first * channel_floats(s) + r.ky * padded;
     for (int i = 0; i < r.channels; i++)
@@ -337,45 +338,38 @@ static void prepare(const dlk_stage *s, int part, const float *weights, float *p
         memset(to + row, 0, (padded - row) * sizeof *to);
 }
 
-/* Add some floats of all groups up, in the first group's place. */
-static void add_groups(const dlk_gradients *groups, size_t at, size_t count)
+static int finish_parts(const dlk_stage *s)
 {
-    for (int i = 1; i < groups->count; i++)
-        dlk_add(count, groups->first + (size_t)i * groups->stride + at, groups->first + at);
+    return rows_of_parts(s, V);
 }
 
-typedef struct finish_job {
-    const dlk_stage *s;
-    const dlk_gradients *groups;
-    float *dweights;
-} finish_job;
-
-static void finish_part(void *arg, int part, int thread)
+/* The sums of V columns of up to V channels, turned. */
+static void finish_square(const dlk_stage *s, const dlk_gradients *groups, int channels, size_t at,
+                          size_t columns, float *dweights)
 {
-    (void)thread;
-    const finish_job *job = arg;
-    const dlk_stage *s = job->s;
-    kernel_row r = row_of(s, part);
-    size_t oc = (size_t)s->conv.oc, row = row_length(s), channel = channel_floats(s);
-    size_t first = r.first * channel + r.ky * row_floats(s);
-    for (int i = 0; i < r.channels; i++)
-        add_groups(job->groups, first + (size_t)i * channel, row);
-    transpose_matrix(r.channels, (int)row, job->groups->first + first, channel,
-                     job->dweights + r.ky * row * oc + r.first, oc);
+    vec row[V];
+    DLK_UNROLL
+    for (int i = 0; i < V; i++)
+        row[i] = sum_of_groups(groups, at + (size_t)least(i, channels - 1) * channel_floats(s));
+    transpose(row);
+    DLK_UNROLL
+    for (size_t i = 0; i < V; i++)
+        if (i < columns)
+            store_some(dweights + i * (size_t)s->conv.oc, row[i], channels);
 }
 
-static void finish(dlk_team *team, const dlk_stage *s, const dlk_gradients *groups, float *dweights,
+/* A part is a row of the kernel, for up to V output channels; the first one has all biases, too. */
+static void finish(const dlk_stage *s, int part, const dlk_gradients *groups, float *dweights,
                    float *dbias)
 {
-    enum { LEADERS_OWN = 8 * 1024 }; /* so few floats are better left where they are */
-    finish_job job = {s, groups, dweights};
-    size_t weights = weights_floats(s), oc = (size_t)s->conv.oc;
-    if ((size_t)groups->count * weights > LEADERS_OWN)
-        dlk_parallel(team, rows_of_parts(s), finish_part, &job);
-    else
-        dlk_alone(team, rows_of_parts(s), finish_part, &job);
-    add_groups(groups, weights, oc);
-    memcpy(dbias, groups->first + weights, oc * sizeof *dbias);
+    kernel_row r = row_of(s, V, part);
+    size_t oc = (size_t)s->conv.oc, row = row_length(s);
+    size_t at = r.first * channel_floats(s) + r.ky * row_floats(s);
+    float *to = dweights + r.ky * row * oc + r.first;
+    for (size_t column = 0; column < row; column += V)
+        finish_square(s, groups, r.channels, at + column, row - column, to + column * oc);
+    if (part == 0)
+        sum_groups(groups, weights_floats(s), oc, dbias);
 }
 
 const dlk_stage_backward DLK_SIMD(sparse) = {
@@ -387,5 +381,6 @@ const dlk_stage_backward DLK_SIMD(sparse) = {
     .scratch_floats = scratch_floats,
     .run = run,
     .gradient_floats = gradient_floats,
+    .finish_parts = finish_parts,
     .finish = finish,
 };

@@ -14,8 +14,8 @@
  * brings the weights into the layout that it wants whenever they have changed, and then handles one
  * image at a time on the calling thread. What a kernel computes depends on its arguments alone.
  *
- * Weights are prepared in parts, each by any thread and in any order, so that those of all stages
- * can be shared out at once.
+ * Weights are prepared, and gradients finished, in parts, each by any thread and in any order, so
+ * that those of all stages can be shared out at once.
  */
 #ifndef DLK_STAGE_H
 #define DLK_STAGE_H
@@ -115,11 +115,11 @@ typedef struct dlk_stage_return {
     float *scratch;        /* scratch_floats, aligned to a cache line */
 } dlk_stage_return;
 
-/* Gradients of groups of images, which `finish` may overwrite. */
+/* Gradients of groups of images. */
 typedef struct dlk_gradients {
     int count;
     size_t stride; /* floats from one to the next */
-    float *first;
+    const float *first;
 } dlk_gradients;
 
 typedef struct dlk_stage_backward {
@@ -139,11 +139,11 @@ typedef struct dlk_stage_backward {
     /*
      * Sums of the gradients of several images are gradients, too, in the kernel's own layout. So
      * are those of groups of images: `finish` adds them up in order and turns the sum into dweights
-     * [kh][kw][c][oc] and dbias [oc]. It leaves the team's shared scratch alone, which another
-     * operation may be using.
+     * [kh][kw][c][oc] and dbias [oc], each part some of them.
      */
     size_t (*gradient_floats)(const dlk_stage *s);
-    void (*finish)(dlk_team *team, const dlk_stage *s, const dlk_gradients *groups, float *dweights,
+    int (*finish_parts)(const dlk_stage *s);
+    void (*finish)(const dlk_stage *s, int part, const dlk_gradients *groups, float *dweights,
                    float *dbias);
 } dlk_stage_backward;
 

@@ -103,13 +103,6 @@ void free_stage_data(stage_data *d)
 
 /* ---- Running kernels ---- */
 
-static dlk_team team_of_one(void)
-{
-    dlk_team team;
-    dlk_team_init(&team, 1, NULL, NULL, 0, 0);
-    return team;
-}
-
 /* Behind the last element there is the next image, which another thread may be writing. */
 static void expect_untouched(const char *what, const void *end, size_t size)
 {
@@ -147,7 +140,6 @@ void run_stage_forward(const dlk_stage_forward *kernel, const dlk_stage *s, stag
 void run_stage_backward(const dlk_stage_backward *kernel, const dlk_stage *s, stage_data *d,
                         stage_options o)
 {
-    dlk_team team = team_of_one();
     float *prepared = foul(kernel->prepared_floats(s, o.data));
     float *scratch = foul(kernel->scratch_floats(s, o.data));
     float *gradient = dlb_alloc(kernel->gradient_floats(s), sizeof(float));
@@ -164,7 +156,8 @@ void run_stage_backward(const dlk_stage_backward *kernel, const dlk_stage *s, st
                              .scratch = scratch};
     kernel->run(s, &back);
     dlk_gradients all = {.count = 1, .first = gradient};
-    kernel->finish(&team, s, &all, d->dweights, d->dbias);
+    for (int i = kernel->finish_parts(s) - 1; i >= 0; i--)
+        kernel->finish(s, i, &all, d->dweights, d->dbias);
     free(gradient);
     free(scratch);
     free(prepared);

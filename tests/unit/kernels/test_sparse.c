@@ -199,12 +199,12 @@ Test(sparse, gradients_of_images_add_up_in_one_buffer_or_in_several)
         add_image(kernel, &s, &d, apart + image * count);
         free_stage_data(&d);
     }
-    dlk_team team;
-    dlk_team_init(&team, 1, NULL, NULL, 0, 0);
     dlk_gradients one = {.count = 1, .first = together}, several = {IMAGES, count, apart};
     float *dweights = kit_zeros(2 * weights), *dbias = kit_zeros(2 * (size_t)s.conv.oc);
-    kernel->finish(&team, &s, &one, dweights, dbias);
-    kernel->finish(&team, &s, &several, dweights + weights, dbias + s.conv.oc);
+    for (int i = 0; i < kernel->finish_parts(&s); i++) {
+        kernel->finish(&s, i, &one, dweights, dbias);
+        kernel->finish(&s, i, &several, dweights + weights, dbias + s.conv.oc);
+    }
     kit_expect_equal(weights, dweights, dweights + weights, "dweights", 0);
     kit_expect_equal((size_t)s.conv.oc, dbias, dbias + s.conv.oc, "dbias", 0);
     free(dbias);
