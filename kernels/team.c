@@ -36,8 +36,9 @@ static void take_tasks(dlk_team *team, int thread)
 {
     for (int i = 0; i < team->size; i++)
         take_share(team, &team->shares[(thread + i) % team->size], team->fn, team->arg, thread);
-    if (team->filler_fn)
-        take_share(team, &team->filler, team->filler_fn, team->filler_arg, thread);
+    dlk_task_fn *filler_fn = atomic_load_explicit(&team->filler_fn, memory_order_acquire);
+    if (filler_fn)
+        take_share(team, &team->filler, filler_fn, team->filler_arg, thread);
 }
 
 static void share_out(dlk_team *team, int tasks)
@@ -73,48 +74,57 @@ void dlk_alone(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
     }
 }
 
+static void join_round(dlk_team *team)
+{
+    team->open = false;
+    take_tasks(team, 0);
+    close_round(team);
+    atomic_store_explicit(&team->filler_fn, NULL, memory_order_relaxed);
+}
+
+/* What is done meanwhile may have joined the round itself. */
 static void run_round(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
 {
     open_round(team, tasks, fn, arg);
-    take_tasks(team, 0);
-    close_round(team);
+    team->open = true;
+    dlk_meanwhile_fn *meanwhile = team->meanwhile;
+    team->meanwhile = NULL;
+    if (meanwhile)
+        meanwhile(team->meanwhile_arg);
+    if (team->open)
+        join_round(team);
 }
 
-/* Tasks that found no gap are a round without others. */
-static void give_way(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
+/* The others may be looking for tasks already. */
+static void fill_round(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
 {
-    dlk_first_fn *first = team->first;
-    team->first = NULL;
-    team->filler_fn = fn;
     team->filler_arg = arg;
     team->filler.end = tasks;
     atomic_store_explicit(&team->filler.next, 0, memory_order_relaxed);
-    first(team->first_arg);
-    if (atomic_load_explicit(&team->filler.next, memory_order_relaxed) < tasks)
-        run_round(team, 0, fn, arg);
-    team->filler_fn = NULL;
+    atomic_store_explicit(&team->filler_fn, fn, memory_order_release);
+    join_round(team);
 }
 
 void dlk_parallel(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg)
 {
     if (team->size == 1 || tasks <= 1)
         dlk_alone(team, tasks, fn, arg);
-    else if (team->first)
-        give_way(team, tasks, fn, arg);
+    else if (team->open)
+        fill_round(team, tasks, fn, arg);
     else
         run_round(team, tasks, fn, arg);
 }
 
-void dlk_first(dlk_team *team, dlk_first_fn *first, void *arg)
+void dlk_meanwhile(dlk_team *team, dlk_meanwhile_fn *fn, void *arg)
 {
-    team->first = first;
-    team->first_arg = arg;
+    team->meanwhile = fn;
+    team->meanwhile_arg = arg;
 }
 
-bool dlk_first_is_due(dlk_team *team)
+bool dlk_meanwhile_is_due(dlk_team *team)
 {
-    bool due = team->first != NULL;
-    team->first = NULL;
+    bool due = team->meanwhile != NULL;
+    team->meanwhile = NULL;
     return due;
 }
 

@@ -310,22 +310,47 @@ static int small_down_to(const dlb_graph *g, int from)
     return i;
 }
 
+/* Layers [high … low], the higher one first. */
+typedef struct layer_run {
+    int high, low;
+} layer_run;
+
+static void write_data_gradients(dlb_graph *g, dlb_program *program, layer_run layers)
+{
+    for (int i = layers.high; i >= layers.low; i--)
+        write_data_gradient(&g->nodes[i], program);
+}
+
+/* And what follows as soon as they are there. */
+static void write_weight_gradients(dlb_graph *g, dlb_program *program, layer_run layers,
+                                   dlb_graph_add_fn *add, void *arg)
+{
+    for (int i = layers.high; i >= layers.low; i--) {
+        dlb_node_add_backward_weights(&g->nodes[i], program);
+        write_additions(g, program, &g->nodes[i], add, arg);
+    }
+}
+
 /*
  * Gradients of data come first, because the layers below wait for them, and nothing for the
- * weights'. Small layers have theirs in a row, so that they can be run together.
+ * weights'. Small layers have theirs in a row, so that they can be run together; the weights' come
+ * right before those of the layers below, so that all can fill the gaps of a trunk.
  */
 static void write_backward(dlb_graph *g, dlb_program *program, dlb_graph_add_fn *add, void *arg)
 {
-    int low, bottom = dlb_model_first_trained(g->model);
-    for (int i = g->node_count - 2; i >= bottom; i = low - 1) {
-        low = small_down_to(g, i);
-        for (int k = i; k >= low; k--)
-            write_data_gradient(&g->nodes[k], program);
-        for (int k = i; k >= low; k--) {
-            dlb_node_add_backward_weights(&g->nodes[k], program);
-            write_additions(g, program, &g->nodes[k], add, arg);
-        }
+    layer_run due = {-1, 0}; /* none */
+    int bottom = dlb_model_first_trained(g->model);
+    for (int i = g->node_count - 2; i >= bottom;) {
+        layer_run layers = {i, small_down_to(g, i)};
+        if (!g->nodes[i].trunk)
+            write_data_gradients(g, program, layers);
+        write_weight_gradients(g, program, due, add, arg);
+        if (g->nodes[i].trunk)
+            write_data_gradients(g, program, layers);
+        due = layers;
+        i = layers.low - 1;
     }
+    write_weight_gradients(g, program, due, add, arg);
     if (add)
         add(arg, program, NULL, program == &g->step);
 }

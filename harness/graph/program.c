@@ -96,9 +96,15 @@ static void name_together(const dlb_op *first, const dlb_op *last, char *name, s
     snprintf(name, size, "%.22s-%.22s", first->name, last->name);
 }
 
-static bool fills(const dlb_op *op, const dlb_op *next)
+/* Whether operation i can fill the gaps of the next, or with the next those of a later one. */
+static bool fills(const dlb_program *program, int i)
 {
-    return op->fills && next->gaps && next->phase == op->phase && !must_precede(op, next);
+    const dlb_op *op = &program->ops[i];
+    if (!op->fills || i + 1 == program->count || op[1].phase != op->phase)
+        return false;
+    const dlb_op *last =
+        program->fills[i + 1] ? &program->ops[program->together[i + 1] - 1] : op + 1;
+    return last->gaps && !must_precede(op, last);
 }
 
 /* The end of what is run together with operation i, where that of all behind it is known. */
@@ -108,7 +114,7 @@ static int end_together(const dlb_program *program, int i)
     if (i + 1 == program->count)
         return i + 1;
     if (program->fills[i])
-        return i + 2;
+        return program->fills[i + 1] ? program->together[i + 1] : i + 2;
     return continues(op, op + 1) ? program->together[i + 1] : i + 1;
 }
 
@@ -120,7 +126,7 @@ static void find_together(dlb_program *program)
     program->names = dlb_alloc(count, sizeof *program->names);
     for (int i = program->count - 1; i >= 0; i--) {
         const dlb_op *op = &program->ops[i];
-        program->fills[i] = i + 1 < program->count && fills(op, op + 1);
+        program->fills[i] = fills(program, i);
         program->together[i] = end_together(program, i);
         name_together(op, &program->ops[program->together[i] - 1], program->names[i],
                       sizeof *program->names);
@@ -138,7 +144,9 @@ static bool touches(const dlb_op *op, const dlb_op *writer)
 /* What fills the gaps of an operation runs at the same time. */
 static bool is_used_between(const dlb_program *program, int during, int writer)
 {
-    int first = during > 0 && program->fills[during - 1] ? during - 1 : during;
+    int first = during;
+    while (first > 0 && program->fills[first - 1])
+        first--;
     for (int i = first; i < writer; i++)
         if (touches(&program->ops[i], &program->ops[writer]))
             return true;
@@ -247,21 +255,24 @@ static void run_blocks(few_ops *few)
     }
 }
 
-static void run_second(void *arg)
+/* All but the last. */
+static void run_fillers(void *arg)
 {
     const few_ops *few = arg;
-    const dlb_op *op = &few->run->program->ops[few->first + 1];
-    op->run(op->self, few->run->context, few->team);
+    for (int i = few->first; i < few->end - 1; i++) {
+        const dlb_op *op = &few->run->program->ops[i];
+        op->run(op->self, few->run->context, few->team);
+    }
 }
 
-/* The second operation runs within the first, as soon as that has tasks to fill gaps with. */
+/* The leader runs the others while its team begins with the last. */
 static void run_filling(few_ops *few)
 {
-    const dlb_op *op = &few->run->program->ops[few->first];
-    dlk_first(few->team, run_second, few);
+    const dlb_op *op = &few->run->program->ops[few->end - 1];
+    dlk_meanwhile(few->team, run_fillers, few);
     op->run(op->self, few->run->context, few->team);
-    if (dlk_first_is_due(few->team))
-        run_second(few);
+    if (dlk_meanwhile_is_due(few->team))
+        run_fillers(few);
 }
 
 static double run_together(const run *r, int first, int team_index, dlk_team *team)

@@ -7,8 +7,9 @@
  *
  * Operations of a phase that follow each other and that each go image by image are run together
  * where a team has several threads: a thread takes blocks of images through all of them, so that
- * the team meets once. And tasks of an operation may fill the gaps that the next one leaves, if
- * neither waits for the other. What is computed is the same. During an operation with long tasks,
+ * the team meets once. And operations may fill the gaps that the next one leaves, if neither waits
+ * for the other: its leader runs them while the others begin with that one, and who finds no more
+ * of its tasks takes theirs. What is computed is the same. During an operation with long tasks,
  * threads may claim (dlk/lines.h) what a later one overwrites, if nobody uses it until then.
  *
  * Life: init → add … → seal → run … → release.
@@ -48,7 +49,7 @@ typedef struct dlb_op {
     dlb_op_part_fn *part; /* NULL: it does not go image by image */
     dlb_op_fn *gather;    /* to be run after all parts; NULL: they leave nothing to do */
     void *self;           /* passed to all of them; not owned */
-    bool fills; /* its tasks, short ones, may be taken while the next operation is under way */
+    bool fills; /* its tasks are short: they may be taken while the next operation is under way */
     dlk_span overwrites; /* parameters: what its threads write all over */
     bool gaps; /* its tasks are long; it uses neither the team's shared scratch nor, from one job
                   to the next, that of a thread */

@@ -25,8 +25,8 @@ typedef void dlk_task_fn(void *arg, int task, int thread);
 /* What a leader does between two tasks, such as moving messages along. */
 typedef void dlk_between_fn(void *arg);
 
-/* What a leader does before it goes on, with its team. */
-typedef void dlk_first_fn(void *arg);
+/* What a leader does, with its team, while the others are at a job already. */
+typedef void dlk_meanwhile_fn(void *arg);
 
 /*
  * The tasks that a thread takes first: an equal, consecutive share. Who has done with its own helps
@@ -55,14 +55,15 @@ typedef struct dlk_team {
 
     dlk_span ahead; /* by a later job: threads may claim their shares during this one */
 
-    dlk_first_fn *first; /* what the next job gives way to; NULL: nothing */
-    void *first_arg;
+    dlk_meanwhile_fn *meanwhile; /* during the next job; NULL: nothing */
+    void *meanwhile_arg;
+    bool open; /* a round is, and the leader has not taken part yet */
 
     /* The job under way, written by the leader before it opens `round`; no fn: go home. Then one
-     * that has given way, whose tasks are taken by who has nothing else to do; no fn: none. */
+     * that came meanwhile, whose tasks are taken by who finds no other; no fn: none. */
     dlk_task_fn *fn;
     void *arg;
-    dlk_task_fn *filler_fn;
+    _Atomic(dlk_task_fn *) filler_fn;
     void *filler_arg;
     dlk_share filler;
     uint32_t home; /* the round that the last service ended with */
@@ -88,14 +89,14 @@ void dlk_parallel(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg);
 void dlk_alone(dlk_team *team, int tasks, dlk_task_fn *fn, void *arg);
 
 /*
- * Leader: let the next dlk_parallel give way: it runs first(arg), in which the leader may call
- * kernels that do not touch what it works on, and its own tasks fill the gaps that the tasks of
- * those leave at their end. What goes first must leave `shared` alone and keep nothing in a
- * thread's scratch from one job to the next. Returns at once. dlk_first_is_due then tells, and
- * forgets, whether no job has come that could give way.
+ * Leader: while the others begin with the next job that has tasks for them, call fn(arg), and only
+ * then take part in it. fn may call kernels that do not touch what the job works on; the tasks of
+ * the first of these that shares some out fill the gaps that the job's leave at their end. The job
+ * must leave `shared` alone and keep nothing in a thread's scratch from one task to the next.
+ * Returns at once. dlk_meanwhile_is_due then tells, and forgets, whether no such job has come.
  */
-void dlk_first(dlk_team *team, dlk_first_fn *first, void *arg);
-bool dlk_first_is_due(dlk_team *team);
+void dlk_meanwhile(dlk_team *team, dlk_meanwhile_fn *fn, void *arg);
+bool dlk_meanwhile_is_due(dlk_team *team);
 
 /* The first of the tasks that are a thread's share; that of the thread behind the last: their
  * number. */

@@ -60,7 +60,7 @@ static struct log run(dlb_program *program, int threads, int teams)
     dlb_pool_options options = {.threads = threads, .teams = teams, .spin_ns = 1000000};
     cr_assert_eq(dlb_pool_create(&pool, &options, &err), 0);
     struct log log = {0};
-    dlb_program_run(program, pool, &log, 0, NULL);
+    dlb_program_run(program, pool, &log, 100, NULL); /* more than a block */
     dlb_pool_free(pool);
     return log;
 }
@@ -287,6 +287,27 @@ Test(program, short_tasks_fill_the_gaps_of_the_operation_that_follows)
 {
     for (int threads = 1; threads <= 3; threads++)
         fill(threads, 2);
+}
+
+Test(program, several_operations_fill_the_gaps_of_the_one_behind_them)
+{
+    dlb_program program;
+    dlb_program_init(&program);
+    add(&program, 0, 0, 1);
+    add(&program, 1, 1, 2); /* after 0, which runs before it */
+    add(&program, 2, 5, 6);
+    add(&program, 3, 0, 7);
+    program.ops[0].fills = program.ops[1].fills = program.ops[2].gaps = true;
+    dlb_program_seal(&program);
+    cr_assert(program.fills[0] && program.fills[1]);
+    cr_assert_eq(program.together[0], 3);
+    for (int threads = 1; threads <= 2; threads++) {
+        struct log log = run(&program, threads, 1);
+        cr_assert_lt(log.end[0], log.start[1]);
+        cr_assert_gt(log.start[3], log.end[1]);
+        cr_assert_gt(log.start[3], log.end[2]);
+    }
+    dlb_program_release(&program);
 }
 
 Test(program, nothing_is_filled_by_what_the_next_operation_waits_for)

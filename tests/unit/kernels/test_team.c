@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "dlk/team.h"
 #include "kit.h"
@@ -130,31 +131,31 @@ Test(team, the_leader_alone_does_a_single_task)
     cr_assert_eq(by[1], -1);
 }
 
-/* ---- Jobs that give way ---- */
+/* ---- What is done meanwhile ---- */
 
 enum { LONG_TASKS = 6, SHORT_TASKS = 9 };
 
 typedef struct two_jobs {
     dlk_team *team;
-    int long_tasks; /* of the job that goes first */
-    _Atomic int first[LONG_TASKS], second[SHORT_TASKS];
-    _Atomic int first_returned; /* the first job, to the leader */
-    bool second_done_before;    /* all of the second had been done by then */
+    int short_tasks; /* of the job that comes meanwhile */
+    _Atomic int long_done[LONG_TASKS], begun, short_done[SHORT_TASKS];
+    bool others_had_begun; /* with the long tasks, when the leader was at something else */
 } two_jobs;
 
 static void long_task(void *arg, int task, int thread)
 {
     (void)thread;
     two_jobs *jobs = arg;
+    jobs->begun++;
     kit_dawdle(7, (uint32_t)task);
-    jobs->first[task]++;
+    jobs->long_done[task]++;
 }
 
 static void short_task(void *arg, int task, int thread)
 {
     (void)thread;
     two_jobs *jobs = arg;
-    jobs->second[task]++;
+    jobs->short_done[task]++;
 }
 
 static bool all_done(const _Atomic int *count, int tasks)
@@ -165,44 +166,42 @@ static bool all_done(const _Atomic int *count, int tasks)
     return true;
 }
 
-static void run_first(void *arg)
+static void run_short(void *arg)
 {
     two_jobs *jobs = arg;
-    dlk_parallel(jobs->team, jobs->long_tasks, long_task, jobs);
-    cr_assert(all_done(jobs->first, jobs->long_tasks));
-    jobs->first_returned++;
-    jobs->second_done_before = all_done(jobs->second, SHORT_TASKS);
+    for (int look = 0; look < 10000 && jobs->team->size > 1 && !jobs->begun; look++)
+        usleep(1000);
+    jobs->others_had_begun = jobs->begun > 0;
+    dlk_parallel(jobs->team, jobs->short_tasks, short_task, jobs);
+    cr_assert(all_done(jobs->short_done, jobs->short_tasks));
 }
 
-static two_jobs give_way(int size, int long_tasks, int short_tasks)
+/* Returns whether the short job was done within the long one. */
+static bool run_both(int size, int long_tasks, int short_tasks)
 {
     kit_team *team = kit_team_start(size, 0, 0);
-    two_jobs jobs = {.team = kit_team_of(team), .long_tasks = long_tasks};
-    dlk_first(jobs.team, run_first, &jobs);
-    dlk_parallel(jobs.team, short_tasks, short_task, &jobs);
-    cr_assert(all_done(jobs.second, short_tasks));
-    if (dlk_first_is_due(jobs.team))
-        run_first(&jobs);
-    cr_assert_eq(jobs.first_returned, 1);
-    cr_assert_not(dlk_first_is_due(jobs.team));
+    two_jobs jobs = {.team = kit_team_of(team), .short_tasks = short_tasks};
+    dlk_meanwhile(jobs.team, run_short, &jobs);
+    dlk_parallel(jobs.team, long_tasks, long_task, &jobs);
+    cr_assert(all_done(jobs.long_done, long_tasks));
+    bool within = !dlk_meanwhile_is_due(jobs.team);
+    cr_assert_not(dlk_meanwhile_is_due(jobs.team), "it is forgotten");
+    cr_assert_eq(all_done(jobs.short_done, short_tasks), within);
+    cr_assert_eq(jobs.others_had_begun, within);
+    dlk_parallel(jobs.team, LONG_TASKS - long_tasks, long_task, &jobs);
     kit_team_stop(team);
-    return jobs;
+    return within;
 }
 
-Test(team, tasks_of_a_job_that_gave_way_fill_the_gaps_of_the_first, .timeout = TIMEOUT_S)
+Test(team, a_leader_is_at_something_else_while_the_others_begin, .timeout = TIMEOUT_S)
 {
     for (int size = 2; size <= SIZE_MAX_TEAM; size++)
-        for (int repeat = 0; repeat < 20; repeat++)
-            cr_assert(give_way(size, LONG_TASKS, SHORT_TASKS).second_done_before);
+        for (int short_tasks = 0; short_tasks <= SHORT_TASKS; short_tasks++)
+            cr_assert(run_both(size, LONG_TASKS, short_tasks));
 }
 
-Test(team, tasks_that_found_no_gap_are_done_afterwards, .timeout = TIMEOUT_S)
+Test(team, without_others_or_tasks_for_them_nothing_is_done_meanwhile, .timeout = TIMEOUT_S)
 {
-    cr_assert_not(give_way(2, 1, SHORT_TASKS).second_done_before, "a single task is no round");
-}
-
-Test(team, a_job_that_cannot_give_way_leaves_the_first_to_the_caller, .timeout = TIMEOUT_S)
-{
-    give_way(1, LONG_TASKS, SHORT_TASKS);
-    give_way(3, LONG_TASKS, 1);
+    cr_assert_not(run_both(1, LONG_TASKS, SHORT_TASKS));
+    cr_assert_not(run_both(3, 1, SHORT_TASKS));
 }
