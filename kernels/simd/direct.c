@@ -84,6 +84,7 @@ DLK_INLINE void add_kernel_row(const int pixels, const int vectors, int count, c
                                ptrdiff_t pixel, const float *weights, vec *sum)
 {
     vec w[MOST_VECTORS];
+    DLK_UNROLL
     for (int i = 0; i < count; i++) {
         DLK_UNROLL
         for (int v = 0; v < vectors; v++)
@@ -92,6 +93,12 @@ DLK_INLINE void add_kernel_row(const int pixels, const int vectors, int count, c
         for (int k = 0; k < pixels * vectors; k++)
             sum[k] += x[k / vectors * pixel + i] * w[k % vectors];
     }
+}
+
+/* The first layer of many a network: its nine products are written out. */
+static bool is_3x3x1(const dlk_conv2d *c)
+{
+    return c->kh == 3 && c->kw == 3 && c->c == 1 && c->stride_w == 1;
 }
 
 /* sum [pixels][vectors] */
@@ -103,6 +110,13 @@ DLK_INLINE void add_patches(const int pixels, const int vectors, const segment *
     DLK_UNROLL
     for (int i = 0; i < pixels * vectors; i++)
         sum[i] = (vec){0};
+    if (is_3x3x1(c)) {
+        DLK_UNROLL
+        for (int ky = 0; ky < 3; ky++)
+            add_kernel_row(pixels, vectors, 3, g->x + ky * width, 1,
+                           g->weights + (ptrdiff_t)ky * 3 * vectors * V, sum);
+        return;
+    }
     for (int ky = 0; ky < c->kh; ky++)
         add_kernel_row(pixels, vectors, count, g->x + ky * width, pixel,
                        g->weights + (ptrdiff_t)ky * count * vectors * V, sum);
@@ -136,7 +150,7 @@ DLK_INLINE void finish_segment(const int pixels, const int vectors, const row *r
         if (r->sums)
             store(r->sums + (first * vectors + i) * V, sum[i]);
         else
-            finish(&tails[i % vectors], r->at + (size_t)pixel * (size_t)c->oc, sum[i]);
+            finish_pixel(&tails[i % vectors], r->at + (size_t)pixel * (size_t)c->oc, sum[i]);
     }
 }
 

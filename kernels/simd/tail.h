@@ -20,6 +20,7 @@ typedef struct tail {
     vec bias, scale;
     ivec planes; /* those that dropout2d keeps */
     vec floor;   /* where values die: 0 with a ReLU, else NaN, which nothing is below */
+    bool plain;  /* a ReLU is all that follows the bias */
 } tail;
 
 DLK_INLINE ivec nonzero_bytes(const uint8_t *from)
@@ -39,7 +40,8 @@ DLK_INLINE tail tail_of(const dlk_stage *s, const dlk_stage_pass *pass, const fl
                   .bias = load(bias + channel),
                   .scale = splat(pass->scale),
                   .planes = pass->keep_planes ? nonzero_bytes(pass->keep_planes + channel) : all,
-                  .floor = splat(s->relu ? 0.0F : NAN)};
+                  .floor = splat(s->relu ? 0.0F : NAN),
+                  .plain = s->relu && !pass->keep && !pass->keep_planes && pass->scale == 1.0F};
 }
 
 /* Neither dropped nor, behind a ReLU, 0 or less. A NaN is alive. */
@@ -56,6 +58,15 @@ DLK_INLINE ivec finish(const tail *t, size_t at, vec sum)
     ivec living = alive(t, at, value);
     store(t->y + at, (vec)((ivec)(value * t->scale) & living));
     return living;
+}
+
+/* The same of a pixel alone. */
+DLK_INLINE void finish_pixel(const tail *t, size_t at, vec sum)
+{
+    if (t->plain)
+        store(t->y + at, relu(sum + t->bias));
+    else
+        finish(t, at, sum);
 }
 
 /* 0, and NaN in channels where a term is not finite: max-pool itself may lose a NaN. */
