@@ -11,6 +11,7 @@
 #include "cli/relaunch.h"
 #include "measure/cores.h"
 #include "measure/peak.h"
+#include "measure/round_trip.h"
 #include "train/defaults.h"
 
 static const char name[] = "dlbench bench cores";
@@ -51,12 +52,14 @@ typedef struct bench {
     side sides[SIDES];
     double peak_one_now, peak_all_now; /* GFLOP/s, right before a training */
     double *peak_one, *peak_all;       /* the best of each round */
+    double *round_trip;                /* ns, before each training; NaN: unknown */
 } bench;
 
 /* ---- Raw measurements ---- */
 
 static const char header[] = "model,data,batch,side,ranks,threads,round,images,epochs,images_per_s,"
-                             "eval_images_per_s,peak_rss_mb,peak_one_gflops,peak_all_gflops,host";
+                             "eval_images_per_s,peak_rss_mb,peak_one_gflops,peak_all_gflops,"
+                             "round_trip_ns,host";
 
 static int save(const bench *b, int which, const dlb_bench_training *t, int round, const char *host,
                 dlb_error *err)
@@ -81,6 +84,7 @@ static int save(const bench *b, int which, const dlb_bench_training *t, int roun
     dlb_bench_row_number(&row, s->peak_mb[round]);
     dlb_bench_row_number(&row, b->peak_one_now);
     dlb_bench_row_number(&row, b->peak_all_now);
+    dlb_bench_row_number(&row, b->round_trip[round * SIDES + which]);
     dlb_bench_row_text(&row, host);
     return dlb_bench_row_append(&row, b->options->csv, header, err);
 }
@@ -156,8 +160,10 @@ static int measure_all(bench *b, dlb_error *err)
     int status = size_runs(b, err);
     for (int i = 0; i < b->options->rounds * SIDES && status == 0; i++) {
         int round = i / SIDES;
+        int which = (round + i) % SIDES;
         measure_peaks(b, round);
-        status = measure(b, (round + i) % SIDES, round, err);
+        b->round_trip[round * SIDES + which] = dlb_round_trip_ns().number;
+        status = measure(b, which, round, err);
     }
     return status;
 }
@@ -231,6 +237,16 @@ static void print_heading(const bench *b)
            l->epochs == 1 ? "" : "s", o->data, o->batch, o->rounds, o->rounds == 1 ? "" : "s");
 }
 
+/* It tells how far apart the cores were, which a virtual machine does not keep constant. */
+static void print_round_trips(const bench *b)
+{
+    dlb_spread trip = dlb_spread_of(b->round_trip, (size_t)b->options->rounds * SIDES);
+    if (isnan(trip.median))
+        return;
+    printf("  a line of memory to another core and back: %.0f ns (%.0f…%.0f; at most %.0f)\n",
+           trip.median, trip.lower, trip.upper, trip.max);
+}
+
 static void print(const bench *b)
 {
     const options *o = b->options;
@@ -242,9 +258,11 @@ static void print(const bench *b)
         "  of the peak's: the speed-up by that gain, in the same round\n"
         "  trainings apart: each of all images, on a core of its own, at the same time; they share "
         "nothing but the machine\n"
-        "  evaluation: images/s forward only, by images/s of training; memory: most of a rank\n\n",
+        "  evaluation: images/s forward only, by images/s of training; memory: most of a rank\n",
         spread_of(b, b->peak_one).median, spread_of(b, b->peak_all).median, o->cores, gain.median,
         gain.lower, gain.upper);
+    print_round_trips(b);
+    putchar('\n');
     if (o->cores > b->trainings.machine.cores)
         printf("note: there are only %d cores: times are not those of %lld\n",
                b->trainings.machine.cores, o->cores);
@@ -272,10 +290,12 @@ static void make_sides(bench *b)
     }
     b->peak_one = make_values(b);
     b->peak_all = make_values(b);
+    b->round_trip = dlb_alloc((size_t)b->options->rounds * SIDES, sizeof(double));
 }
 
 static void free_sides(bench *b)
 {
+    free(b->round_trip);
     free(b->peak_all);
     free(b->peak_one);
     for (int i = 0; i < SIDES; i++) {
