@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "dlk/cost.h"
 #include "graph/cost.h"
 #include "graph/shape.h"
 
@@ -153,6 +154,19 @@ bool dlb_layer_is_small(const dlb_layer *layer, const dlk_kernels *kernels)
         return is_small_dense(layer);
     return layer->kind == DLB_RELU || layer->kind == DLB_DROPOUT || layer->kind == DLB_FLATTEN ||
            layer->kind == DLB_SOFTMAX;
+}
+
+/* ---- What is computed again ---- */
+
+/* A core does tens of floating-point operations in the time a byte comes from memory and back. */
+enum { FLOPS_WORTH_A_BYTE = 8 };
+
+bool dlb_stage_is_cheap(const dlb_stage *stage)
+{
+    double flops = dlk_conv2d_forward_cost(&stage->shape.conv).flops;
+    double bytes = (double)dlk_stage_outputs(&stage->shape) * sizeof(float);
+    bool drops = stage->dropout >= 0 || stage->dropout2d >= 0;
+    return !drops && flops < FLOPS_WORTH_A_BYTE * bytes;
 }
 
 /* ---- Groups ---- */

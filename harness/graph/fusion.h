@@ -39,6 +39,12 @@ typedef struct dlb_stage {
 dlb_stage dlb_stage_at(const dlb_model *model, int first, const dlk_kernels *kernels);
 
 /*
+ * Whether backward computes a stage's values again, where another stage follows it, instead of
+ * having them kept: they then never leave the caches.
+ */
+bool dlb_stage_is_cheap(const dlb_stage *stage);
+
+/*
  * A layer so small that a thread which takes a few images through it has its weights in the
  * first-level cache all the while; where the family of kernels fuses layers at all. Layers in a row
  * are then run together (graph/program.h), unless a stage has them.

@@ -1,15 +1,8 @@
 #include "graph/trunk.h"
 
 #include "base/mem.h"
-#include "dlk/cost.h"
 #include "graph/shape.h"
 #include "graph/trunk_state.h"
-
-/*
- * Values are computed again in backward where that takes fewer floating-point operations a byte
- * than memory is slow: a core does tens of them in the time a byte comes from memory and back.
- */
-enum { FLOPS_WORTH_A_BYTE = 8 };
 
 /* ---- Planning ---- */
 
@@ -18,25 +11,13 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-static bool drops(const dlb_stage *stage)
-{
-    return stage->dropout >= 0 || stage->dropout2d >= 0;
-}
-
-static bool is_cheap_again(const dlb_stage *stage)
-{
-    double flops = dlk_conv2d_forward_cost(&stage->shape.conv).flops;
-    double bytes = (double)dlk_stage_outputs(&stage->shape) * sizeof(float);
-    return !drops(stage) && flops < FLOPS_WORTH_A_BYTE * bytes;
-}
-
 static void plan_stage(dlb_trunk *t, trunk_stage *stage, bool last, dlb_buffers *buffers)
 {
     const dlb_stage *plan = stage->plan;
     const dlk_stage *shape = &plan->shape;
     size_t batch = (size_t)t->batch;
     stage->outputs = dlk_stage_outputs(shape);
-    stage->kept = !last && !is_cheap_again(plan);
+    stage->kept = !last && !dlb_stage_is_cheap(plan);
     stage->gradient_floats = dlb_whole_lines(plan->backward->gradient_floats(shape));
     stage->prepared_buffer =
         dlb_buffers_plan_floats(buffers, plan->forward->prepared_floats(shape));
