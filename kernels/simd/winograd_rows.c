@@ -21,7 +21,10 @@
 
 enum { WIDTH = 5 };
 
-/* Both rows of a window at a share of their points are summed up at once for some channels. */
+/*
+ * Both rows of a window at a share of their points are summed up at once for some channels: no more
+ * than leave registers for the rows of pixels, which both use in turn.
+ */
 enum { ROWS = 2, MOST_CHANNELS = DLK_WIDTH == 16 ? 3 : 2 };
 
 /* ---- Shapes ---- */
@@ -216,9 +219,6 @@ static void compute_block(int channels, const window_group *group, const int32_t
 #if DLK_WIDTH == 16
     case 3:
         with_channels(3, group, channel);
-        break;
-    case 4:
-        with_channels(4, group, channel);
         break;
 #endif
     }
