@@ -31,15 +31,6 @@ void dlk_own(const float *memory, size_t floats)
         __builtin_prefetch(line, 1);
 }
 
-void dlk_claim(float *memory, size_t floats)
-{
-    enum { LINE_FLOATS = DLB_CACHE_LINE / sizeof(float) };
-    for (size_t i = 0; i < floats; i += LINE_FLOATS) {
-        volatile uint32_t *word = (volatile uint32_t *)(memory + i);
-        *word = *word;
-    }
-}
-
 void dlk_fetch(const float *memory, size_t floats)
 {
     lines l = lines_of(memory, floats);

@@ -20,7 +20,6 @@ void dlb_program_init(dlb_program *program)
 void dlb_program_release(dlb_program *program)
 {
     free(program->names);
-    free(program->ahead);
     free(program->fills);
     free(program->together);
     free(program->taken);
@@ -133,48 +132,10 @@ static void find_together(dlb_program *program)
     }
 }
 
-/* ---- What can be claimed meanwhile ---- */
-
-static bool touches(const dlb_op *op, const dlb_op *writer)
-{
-    return share(op->reads, op->read_count, writer->writes, writer->write_count) ||
-           share(op->writes, op->write_count, writer->writes, writer->write_count);
-}
-
-/* What fills the gaps of an operation runs at the same time. */
-static bool is_used_between(const dlb_program *program, int during, int writer)
-{
-    int first = during;
-    while (first > 0 && program->fills[first - 1])
-        first--;
-    for (int i = first; i < writer; i++)
-        if (touches(&program->ops[i], &program->ops[writer]))
-            return true;
-    return false;
-}
-
-static dlk_span find_ahead(const dlb_program *program, int during)
-{
-    for (int i = during + 1; program->ops[during].gaps && i < program->count; i++) {
-        dlk_span span = program->ops[i].overwrites;
-        if (span.memory && !is_used_between(program, during, i))
-            return span;
-    }
-    return (dlk_span){0};
-}
-
-static void find_all_ahead(dlb_program *program)
-{
-    program->ahead = dlb_alloc((size_t)program->count, sizeof *program->ahead);
-    for (int i = 0; i < program->count; i++)
-        program->ahead[i] = find_ahead(program, i);
-}
-
 void dlb_program_seal(dlb_program *program)
 {
     int count = program->count;
     find_together(program);
-    find_all_ahead(program);
     size_t edges = 0, capacity = 0;
     program->successor_start = dlb_alloc((size_t)count + 1, sizeof(int));
     program->waits_for = dlb_alloc((size_t)count, sizeof(int));
@@ -294,12 +255,10 @@ static void lead_alone(void *arg, int team_index, dlk_team *team)
     bool shares = team->size > 1 && r->images > DLB_BLOCK_IMAGES;
     for (int i = 0; i < program->count;) {
         int end = shares ? program->together[i] : i + 1;
-        team->ahead = program->ahead[end - 1];
         program->busy_s[program->ops[i].phase] +=
             end > i + 1 ? run_together(r, i, team_index, team) : run_op(r, i, team_index, team);
         i = end;
     }
-    team->ahead = (dlk_span){0};
 }
 
 /* The first operation that is ready and not taken, or -1. */

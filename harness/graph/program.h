@@ -9,8 +9,7 @@
  * where a team has several threads: a thread takes blocks of images through all of them, so that
  * the team meets once. And operations may fill the gaps that the next one leaves, if neither waits
  * for the other: its leader runs them while the others begin with that one, and who finds no more
- * of its tasks takes theirs. What is computed is the same. During an operation with long tasks,
- * threads may claim (dlk/lines.h) what a later one overwrites, if nobody uses it until then.
+ * of its tasks takes theirs. What is computed is the same.
  *
  * Life: init → add … → seal → run … → release.
  */
@@ -50,9 +49,8 @@ typedef struct dlb_op {
     dlb_op_fn *gather;    /* to be run after all parts; NULL: they leave nothing to do */
     void *self;           /* passed to all of them; not owned */
     bool fills; /* its tasks are short: they may be taken while the next operation is under way */
-    dlk_span overwrites; /* parameters: what its threads write all over */
-    bool gaps; /* its tasks are long; it uses neither the team's shared scratch nor, from one job
-                  to the next, that of a thread */
+    bool gaps;  /* its tasks are long; it uses neither the team's shared scratch nor, from one job
+                   to the next, that of a thread */
     dlk_operation
         operation; /* the entry of the table of kernels that it calls; DLK_OP_COUNT: none */
     int read_count, write_count;
@@ -68,7 +66,6 @@ typedef struct dlb_program {
     int *waits_for;       /* number of predecessors of each operation */
     int *together;        /* the end of the operations that can be run together from each on */
     bool *fills;          /* whether each can fill the gaps of the next */
-    dlk_span *ahead;      /* what a later one overwrites, to be claimed during each */
     char (*names)[48];    /* of those, [i, together[i]), as one */
 
     /* One run. */

@@ -178,18 +178,6 @@ static void fetch_ahead(const trunk_pass *pass, turn now)
         fetch_some(t->next->weights, (size_t)t->next->block->weights, now);
 }
 
-/* The parameters that this thread will update have been read by all: it claims them likewise. */
-static void claim_ahead(const trunk_pass *pass, turn now, int thread)
-{
-    enum { FEW = 64 * 1024 };
-    dlk_span ahead = pass->team->ahead;
-    if (!now.of || !ahead.memory || ahead.floats > FEW)
-        return;
-    piece own = cut(ahead.floats, thread, pass->team->size);
-    piece some = cut(own.floats, now.number, now.of);
-    dlk_claim(ahead.memory + own.first + some.first, some.floats);
-}
-
 static float *gradients_of(const trunk_stage *stage, int group)
 {
     return stage->partial + (size_t)group * stage->gradient_floats;
@@ -332,7 +320,6 @@ static void backward_group(void *arg, int group, int thread)
     for (int i = first; i < end; i++) {
         trunk_image image = take_image(pass, i, thread);
         backward_image(&image, group);
-        claim_ahead(pass, turn_of(pass, i, thread), thread);
     }
     add_pairs(pass, group);
 }

@@ -406,14 +406,6 @@ static void add_join(dlb_updates *u, dlb_program *program, const dlb_block *bloc
 
 _Static_assert(DLB_FUSED_SMALL + 1 <= DLB_OP_OPERANDS, "room for the operands of a group");
 
-/* Those of a group; a rank alone has one bucket in each. */
-static dlk_span parameters_of(const dlb_updates *u, const dlb_group *plan)
-{
-    dlb_range range = u->buckets[plan->first_bucket].slice;
-    return (dlk_span){dlb_exchange_parameters(u->options.exchange) + range.first,
-                      range.end - range.first};
-}
-
 static void add_finish(dlb_updates *u, dlb_program *program, group *g)
 {
     const dlb_group *plan = g->plan;
@@ -423,8 +415,6 @@ static void add_finish(dlb_updates *u, dlb_program *program, group *g)
     dlb_op_writes(&op, g->operand);
     if (joins(u)) /* one after the other, when all are started */
         dlb_op_writes(&op, u->order);
-    else
-        op.overwrites = parameters_of(u, plan);
     for (int i = plan->first_block; !joins(u) && i < plan->end_block; i++) {
         const dlb_block *block = dlb_graph_block(u->options.graph, i);
         dlb_op_reads(&op, block->gradient_buffer);

@@ -14,12 +14,6 @@
 /* What is about to be overwritten, or read and written. */
 void dlk_own(const float *memory, size_t floats);
 
-/*
- * What will be overwritten some time later: a word of every line is written as it is, which no
- * processor can ignore as it may dlk_own. Nobody else may touch the memory meanwhile.
- */
-void dlk_claim(float *memory, size_t floats);
-
 /* What will soon be read, though not at once: no further than into the second-level cache. */
 void dlk_fetch(const float *memory, size_t floats);
 

@@ -37,12 +37,6 @@ typedef struct dlk_share {
     int end;
 } dlk_share;
 
-/* Floats that are to be overwritten, an equal share a thread, and that nobody uses until then. */
-typedef struct dlk_span {
-    float *memory; /* NULL: none */
-    size_t floats;
-} dlk_span;
-
 typedef struct dlk_team {
     int size;
     dlk_share *shares;       /* [size], not owned */
@@ -52,8 +46,6 @@ typedef struct dlk_team {
     float *scratch;        /* size * scratch_floats, not owned */
     float *shared;         /* scratch of all threads together, not owned; set it after init */
     int64_t spin_ns;       /* how long an idle thread spins before it sleeps; < 0: forever */
-
-    dlk_span ahead; /* by a later job: threads may claim their shares during this one */
 
     dlk_meanwhile_fn *meanwhile; /* during the next job; NULL: nothing */
     void *meanwhile_arg;
