@@ -112,20 +112,36 @@ static void tear_down(fixture *f)
     free(f->x);
 }
 
-static void run(fixture *f, int threads, int teams, bool train)
+/* A pool that fits the graphs of both. */
+static dlb_pool *make_pool(const fixture *f, const fixture *g, int threads, int teams)
 {
     dlb_error err;
     dlb_pool *pool;
+    size_t scratch = dlb_graph_scratch_floats(f->graph);
+    size_t shared = dlb_graph_shared_floats(f->graph);
+    size_t other_scratch = dlb_graph_scratch_floats(g->graph);
+    size_t other_shared = dlb_graph_shared_floats(g->graph);
     dlb_pool_options options = {.threads = threads,
                                 .teams = teams,
-                                .scratch_floats = dlb_graph_scratch_floats(f->graph),
-                                .shared_floats = dlb_graph_shared_floats(f->graph),
+                                .scratch_floats = scratch > other_scratch ? scratch : other_scratch,
+                                .shared_floats = shared > other_shared ? shared : other_shared,
                                 .spin_ns = 1000};
     cr_assert_eq(dlb_pool_create(&pool, &options, &err), 0);
+    return pool;
+}
+
+static void run_on(fixture *f, dlb_pool *pool, bool train)
+{
     if (train)
         dlb_graph_train(f->graph, pool, &f->step, NULL);
     else
         dlb_graph_evaluate(f->graph, pool, &f->step, NULL);
+}
+
+static void run(fixture *f, int threads, int teams, bool train)
+{
+    dlb_pool *pool = make_pool(f, f, threads, teams);
+    run_on(f, pool, train);
     dlb_pool_free(pool);
 }
 
@@ -194,6 +210,41 @@ Test(trunk, weights_that_have_not_changed_need_not_be_prepared_again)
         set_up(&f, models[m], DLK_FAMILY_SIMD, DLK_ISA_AUTO);
         expect_the_same_again(&f, true);
         expect_the_same_again(&f, false);
+        tear_down(&f);
+    }
+}
+
+/* Train with other weights than before, first on the pool that others have used, then afresh. */
+static void expect_as_on_a_fresh_pool(fixture *f, dlb_pool *pool, float factor)
+{
+    size_t size = dlb_graph_size(f->graph), bytes = size * sizeof(float);
+    float *gradients = dlb_alloc(bytes, 1);
+    for (size_t i = 0; i < size; i++)
+        f->parameters[i] *= factor;
+    run_on(f, pool, true);
+    memcpy(gradients, f->gradients, bytes);
+    run_on(f, pool, false);
+    double loss = f->result.loss_sum;
+    run(f, 2, 1, true);
+    cr_assert_eq(memcmp(f->gradients, gradients, bytes), 0, "%s", f->model.name);
+    run(f, 2, 1, false);
+    cr_assert_eq(f->result.loss_sum, loss, "%s", f->model.name);
+    free(gradients);
+}
+
+Test(trunk, weights_that_have_changed_are_prepared_whoever_used_the_pool_meanwhile)
+{
+    for (int m = 0; m < MODELS; m++) {
+        fixture f, g;
+        set_up(&f, models[m], DLK_FAMILY_SIMD, DLK_ISA_AUTO);
+        set_up(&g, models[(m + 1) % MODELS], DLK_FAMILY_SIMD, DLK_ISA_AUTO);
+        dlb_pool *pool = make_pool(&f, &g, 2, 1);
+        for (int round = 0; round < 3; round++) {
+            expect_as_on_a_fresh_pool(&f, pool, 0.9F);
+            expect_as_on_a_fresh_pool(&g, pool, 0.9F);
+        }
+        dlb_pool_free(pool);
+        tear_down(&g);
         tear_down(&f);
     }
 }
