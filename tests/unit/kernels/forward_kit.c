@@ -11,6 +11,12 @@ void on_every_isa(const char *name, forward_check_fn *check)
         check(find_stage_forward(name, isa));
 }
 
+void with_conv(const char *name, forward_conv_check_fn *check, dlk_conv2d conv)
+{
+    for (dlk_isa isa = DLK_ISA_SSE; isa <= dlk_isa_best(); isa++)
+        check(find_stage_forward(name, isa), conv);
+}
+
 void check_forward_shapes(const dlk_stage_forward *kernel, const dlk_conv2d *shapes, size_t count,
                           double bound)
 {

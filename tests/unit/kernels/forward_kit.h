@@ -8,6 +8,10 @@
 typedef void forward_check_fn(const dlk_stage_forward *kernel);
 void on_every_isa(const char *name, forward_check_fn *check);
 
+/* The same of a check that a convolution is given to, as most of those below are. */
+typedef void forward_conv_check_fn(const dlk_stage_forward *kernel, dlk_conv2d conv);
+void with_conv(const char *name, forward_conv_check_fn *check, dlk_conv2d conv);
+
 /* Every shape with a ReLU, with and without a pool, against double. */
 void check_forward_shapes(const dlk_stage_forward *kernel, const dlk_conv2d *shapes, size_t count,
                           double bound);

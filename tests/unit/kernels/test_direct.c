@@ -63,44 +63,24 @@ Test(direct, agrees_with_double_at_every_stride)
     on_every_isa("direct", agree_on_strides);
 }
 
-static void leave_dead_windows(const dlk_stage_forward *kernel)
-{
-    check_forward_dead(kernel, conv(9, 12, 1, 3, 32));
-}
-
 Test(direct, marks_windows_without_a_gradient_as_dead)
 {
-    on_every_isa("direct", leave_dead_windows);
-}
-
-static void let_the_first_win(const dlk_stage_forward *kernel)
-{
-    check_forward_ties(kernel, conv(9, 12, 1, 3, 32));
+    with_conv("direct", check_forward_dead, conv(9, 12, 1, 3, 32));
 }
 
 Test(direct, lets_the_first_of_equals_win)
 {
-    on_every_isa("direct", let_the_first_win);
-}
-
-static void keep_what_is_not_finite(const dlk_stage_forward *kernel)
-{
-    check_forward_not_finite(kernel, conv(8, 8, 2, 3, 32));
+    with_conv("direct", check_forward_ties, conv(9, 12, 1, 3, 32));
 }
 
 Test(direct, loses_no_value_that_is_not_finite)
 {
-    on_every_isa("direct", keep_what_is_not_finite);
-}
-
-static void ignore_alignment(const dlk_stage_forward *kernel)
-{
-    check_forward_alignment(kernel, conv(11, 10, 3, 3, 32));
+    with_conv("direct", check_forward_not_finite, conv(8, 8, 2, 3, 32));
 }
 
 Test(direct, gives_the_same_bits_wherever_arrays_lie)
 {
-    on_every_isa("direct", ignore_alignment);
+    with_conv("direct", check_forward_alignment, conv(11, 10, 3, 3, 32));
 }
 
 static void refuse(const dlk_stage_forward *kernel)

@@ -48,44 +48,24 @@ Test(winograd, agrees_with_double_where_the_image_is_padded)
     on_every_isa("winograd", agree_on_padding);
 }
 
-static void leave_dead_windows(const dlk_stage_forward *kernel)
-{
-    check_forward_dead(kernel, conv(9, 12, 8, 32));
-}
-
 Test(winograd, marks_windows_without_a_gradient_as_dead)
 {
-    on_every_isa("winograd", leave_dead_windows);
-}
-
-static void let_the_first_win(const dlk_stage_forward *kernel)
-{
-    check_forward_ties(kernel, conv(9, 12, 8, 32));
+    with_conv("winograd", check_forward_dead, conv(9, 12, 8, 32));
 }
 
 Test(winograd, lets_the_first_of_equals_win)
 {
-    on_every_isa("winograd", let_the_first_win);
-}
-
-static void keep_what_is_not_finite(const dlk_stage_forward *kernel)
-{
-    check_forward_not_finite(kernel, conv(8, 8, 9, 16));
+    with_conv("winograd", check_forward_ties, conv(9, 12, 8, 32));
 }
 
 Test(winograd, loses_no_value_that_is_not_finite)
 {
-    on_every_isa("winograd", keep_what_is_not_finite);
-}
-
-static void ignore_alignment(const dlk_stage_forward *kernel)
-{
-    check_forward_alignment(kernel, conv(11, 10, 9, 32));
+    with_conv("winograd", check_forward_not_finite, conv(8, 8, 9, 16));
 }
 
 Test(winograd, gives_the_same_bits_wherever_arrays_lie)
 {
-    on_every_isa("winograd", ignore_alignment);
+    with_conv("winograd", check_forward_alignment, conv(11, 10, 9, 32));
 }
 
 static void refuse(const dlk_stage_forward *kernel)

@@ -56,56 +56,31 @@ Test(winograd_rows, agrees_with_double_whatever_follows_the_convolution)
     on_every_isa(NAME, agree_on_random_shapes);
 }
 
-static void leave_dead_windows(const dlk_stage_forward *kernel)
-{
-    check_forward_dead(kernel, conv(9, 12, 1, 7));
-}
-
 Test(winograd_rows, marks_windows_without_a_gradient_as_dead)
 {
-    on_every_isa(NAME, leave_dead_windows);
-}
-
-static void let_the_first_win(const dlk_stage_forward *kernel)
-{
-    check_forward_ties(kernel, conv(9, 12, 1, 7));
+    with_conv(NAME, check_forward_dead, conv(9, 12, 1, 7));
 }
 
 Test(winograd_rows, lets_the_first_of_equals_win)
 {
-    on_every_isa(NAME, let_the_first_win);
-}
-
-static void keep_what_is_not_finite(const dlk_stage_forward *kernel)
-{
-    check_forward_not_finite(kernel, conv(8, 8, 2, 3));
+    with_conv(NAME, check_forward_ties, conv(9, 12, 1, 7));
 }
 
 Test(winograd_rows, loses_no_value_that_is_not_finite)
 {
-    on_every_isa(NAME, keep_what_is_not_finite);
-}
-
-static void ignore_alignment(const dlk_stage_forward *kernel)
-{
-    check_forward_alignment(kernel, conv(11, 10, 1, 20));
+    with_conv(NAME, check_forward_not_finite, conv(8, 8, 2, 3));
 }
 
 Test(winograd_rows, gives_the_same_bits_wherever_arrays_lie)
 {
-    on_every_isa(NAME, ignore_alignment);
-}
-
-static void take_planes(const dlk_stage_forward *kernel)
-{
-    check_forward_planes(kernel, conv(28, 28, 1, 10));
-    check_forward_planes(kernel, conv(7, 6, 5, 3));
-    check_forward_planes(kernel, conv(10, 43, 4, 9));
+    with_conv(NAME, check_forward_alignment, conv(11, 10, 1, 20));
 }
 
 Test(winograd_rows, takes_and_makes_planes)
 {
-    on_every_isa(NAME, take_planes);
+    with_conv(NAME, check_forward_planes, conv(28, 28, 1, 10));
+    with_conv(NAME, check_forward_planes, conv(7, 6, 5, 3));
+    with_conv(NAME, check_forward_planes, conv(10, 43, 4, 9));
 }
 
 static void refuse(const dlk_stage_forward *kernel)
