@@ -159,7 +159,7 @@ static void fetch_some(const float *memory, size_t floats, turn now)
 {
     enum { FEW = 16 * 1024 };
     piece some = cut(floats, now.number, now.of);
-    if (floats <= FEW)
+    if (floats <= FEW && some.floats > 0)
         dlk_fetch(memory + some.first, some.floats);
 }
 

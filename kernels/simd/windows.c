@@ -167,13 +167,16 @@ static void halve_row(const float *row, ptrdiff_t readable, int columns, float *
                 to[i] = row[2 * (i - column)];
 }
 
-/* Rows that follow each other in a quarter, and whose halves fit a vector together, are halved in
- * pairs: every second float of both. What follows an odd last row is that of the next quarter. */
+/*
+ * Rows that follow each other in a quarter, and whose halves fit a vector together, are halved in
+ * pairs: every second float of both, and behind them any. What follows an odd last row is that of
+ * the next quarter.
+ */
 static void sort_row_pairs(const geometry *g, const tables *t, const float *plane, float *sorted)
 {
     int columns = g->quarter_columns, end = QUARTERS * g->quarter;
     ivec lane = lane_numbers();
-    ivec pick = choose_index(lane < columns, 2 * lane, V + 2 * (lane - columns));
+    ivec pick = choose_index(lane < columns, 2 * lane, V + 2 * (lane - columns)) & (2 * V - 1);
     for (int at = 0; at < end; at += 2 * columns) {
         const float *row = plane + t->pixel[at], *next = plane + t->pixel[at + columns];
         store(sorted + at, pick_floats(load(row), load(next), pick));
