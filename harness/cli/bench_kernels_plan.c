@@ -200,6 +200,17 @@ static dlb_kernel_row *add_forward(dlb_kernel_plan *p, const char *layers, const
     return row;
 }
 
+static void add_evaluation(dlb_kernel_plan *p, const char *layers, const dlb_stage *plan,
+                           dlb_bench_stage *stage)
+{
+    if (!plan->lanes)
+        return;
+    dlb_kernel_row *row = add_row(p, layers, "evaluation");
+    row->kernel = plan->lanes->name;
+    row->cost = dlb_bench_stage_forward_cost(plan, p->batch);
+    row->own = (dlb_kernel_call){stage, dlb_bench_stage_evaluate, NULL, 1};
+}
+
 /* The other kernels that fit the stage, on the same data. */
 static void add_alternatives(dlb_kernel_plan *p, const char *layers, const dlb_stage *plan)
 {
@@ -242,6 +253,7 @@ static void add_stage(dlb_kernel_plan *p, const dlb_stage *plan)
     dlb_kernel_row *forward = add_forward(p, name, plan, stage);
     forward->blas = call_of_layers(p, plan, DLB_PHASE_FORWARD);
     add_alternatives(p, name, plan);
+    add_evaluation(p, name, plan, stage);
     add_product(p, name, plan);
     add_keep(p, plan, stage);
     add_backward(p, name, plan, stage);

@@ -26,6 +26,9 @@ struct dlb_bench_stage {
         float *prepared, *y, *dy, *dx, *partial, *dweights;
         uint8_t *winner;
     } back;
+    struct {
+        float *prepared, *x, *y;
+    } lanes; /* of as many images as there are lanes */
 };
 
 /* ---- Dropout ---- */
@@ -84,6 +87,19 @@ void dlb_bench_stage_forward(void *self)
         };
         s->plan.forward->run(shape, &pass);
     }
+}
+
+/* Weights are prepared once an evaluation, so not here. */
+void dlb_bench_stage_evaluate(void *self)
+{
+    dlb_bench_stage *s = self;
+    dlk_stage_pass pass = {.prepared = s->lanes.prepared,
+                           .x = s->lanes.x,
+                           .y = s->lanes.y,
+                           .scale = 1,
+                           .scratch = s->scratch};
+    for (int i = 0; i < s->data.images; i += s->kernels->lanes->images)
+        s->plan.lanes->run(&s->plan.shape, &pass);
 }
 
 static void return_image(const dlb_bench_stage *s, size_t image, float *gradient)
@@ -228,6 +244,34 @@ static void allocate_backward(dlb_bench_stage *s)
     s->back.dweights = floats((size_t)layer->weights + (size_t)layer->biases);
 }
 
+static void allocate_lanes(dlb_bench_stage *s)
+{
+    const dlk_stage *shape = &s->plan.shape;
+    const dlk_stage_forward *kernel = s->plan.lanes;
+    const dlk_lanes *lanes = s->kernels->lanes;
+    if (!kernel)
+        return;
+    s->lanes.prepared = floats(kernel->prepared_floats(shape));
+    s->lanes.x = floats((size_t)lanes->images * s->inputs);
+    s->lanes.y = floats((size_t)lanes->images * s->outputs);
+    for (int i = 0; i < kernel->parts(shape); i++)
+        kernel->prepare(shape, i, s->data.weights, s->data.bias, s->lanes.prepared);
+    lanes->enter(shape, lanes->images < HOT ? lanes->images : HOT, s->x, s->inputs + DLK_SLACK,
+                 s->lanes.x);
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t scratch_floats(const dlb_stage *plan)
+{
+    size_t floats = larger(plan->forward->scratch_floats(&plan->shape),
+                           plan->backward->scratch_floats(&plan->shape, plan->data));
+    return plan->lanes ? larger(floats, plan->lanes->scratch_floats(&plan->shape)) : floats;
+}
+
 dlb_bench_stage *dlb_bench_stage_create(const dlb_stage *plan, const dlb_model *model,
                                         const dlk_kernels *kernels,
                                         const dlb_bench_stage_data *data)
@@ -240,12 +284,11 @@ dlb_bench_stage *dlb_bench_stage_create(const dlb_stage *plan, const dlb_model *
                            .inputs = dlk_stage_inputs(&plan->shape),
                            .outputs = dlk_stage_outputs(&plan->shape)};
     s->scale = scale_of(s, plan->dropout) * scale_of(s, plan->dropout2d);
-    size_t forward = plan->forward->scratch_floats(&plan->shape);
-    size_t backward = plan->backward->scratch_floats(&plan->shape, plan->data);
-    s->scratch = floats(forward > backward ? forward : backward);
+    s->scratch = floats(scratch_floats(plan));
     allocate_forward(s);
     allocate_backward(s);
     heat_inputs(s);
+    allocate_lanes(s);
     s->y_images = (size_t)s->data.images;
     make_past(s);
     if (leaves_no_values(s) && s->y_images > HOT)
@@ -257,6 +300,9 @@ void dlb_bench_stage_free(dlb_bench_stage *s)
 {
     if (!s)
         return;
+    free(s->lanes.y);
+    free(s->lanes.x);
+    free(s->lanes.prepared);
     free(s->back.dweights);
     free(s->back.partial);
     free(s->back.winner);

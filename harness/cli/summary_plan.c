@@ -4,11 +4,13 @@
 #include "graph/cost.h"
 #include "graph/fusion.h"
 
-enum { LAYERS_COLUMNS = 50, KERNEL_COLUMNS = 16 };
+enum { LAYERS_COLUMNS = 46, KERNEL_COLUMNS = 15 };
 
-static void print_row(const char *layers, const char *forward, const char *backward)
+static void print_row(const char *layers, const char *forward, const char *backward,
+                      const char *evaluation)
 {
-    printf("%-*s %-*s %s\n", LAYERS_COLUMNS, layers, KERNEL_COLUMNS, forward, backward);
+    printf("%-*s %-*s %-*s %s\n", LAYERS_COLUMNS, layers, KERNEL_COLUMNS, forward, KERNEL_COLUMNS,
+           backward, evaluation);
 }
 
 static const char *family_of(const dlk_kernels *kernels, const dlb_layer *layer, dlb_pass pass)
@@ -22,8 +24,9 @@ static void print_layer(const dlb_model *model, int index, const dlk_kernels *ke
 {
     const dlb_layer *layer = &model->layers[index];
     bool trained = index >= dlb_model_first_trained(model);
-    print_row(layer->name, family_of(kernels, layer, DLB_FORWARD),
-              trained ? family_of(kernels, layer, DLB_BACKWARD_DATA) : "-");
+    const char *forward = family_of(kernels, layer, DLB_FORWARD);
+    print_row(layer->name, forward, trained ? family_of(kernels, layer, DLB_BACKWARD_DATA) : "-",
+              forward);
 }
 
 static void print_stage(const dlb_model *model, const dlb_stage *stage)
@@ -31,7 +34,8 @@ static void print_stage(const dlb_model *model, const dlb_stage *stage)
     dlb_str layers = DLB_STR_INIT;
     for (int i = stage->first; i < stage->end; i++)
         dlb_str_addf(&layers, "%s%s", i > stage->first ? " + " : "", model->layers[i].name);
-    print_row(layers.text, stage->forward->name, stage->backward->name);
+    print_row(layers.text, stage->forward->name, stage->backward->name,
+              stage->lanes ? stage->lanes->name : stage->forward->name);
     dlb_str_release(&layers);
 }
 
@@ -46,21 +50,36 @@ static void add_small(const dlb_layer *layer, const dlk_kernels *kernels, dlb_st
         dlb_str_addf(small, "%s%s", small->text ? ", " : "", layer->name);
 }
 
+/* The layers of a trunk from layer `first` on; returns the end of them. */
+static int print_trunk(const dlb_model *model, int first, const dlk_kernels *kernels)
+{
+    dlb_stage stages[DLB_TRUNK_STAGES];
+    int count = dlb_trunk_stages(model, first, kernels, stages);
+    for (int k = 0; k < count; k++)
+        print_stage(model, &stages[k]);
+    return count ? stages[count - 1].end : first;
+}
+
+static void explain(const dlb_model *model, int layer, const dlk_kernels *kernels, dlb_str *reasons)
+{
+    if (model->layers[layer].kind != DLB_CONV2D)
+        return;
+    dlb_stage stage = dlb_stage_at(model, layer, kernels);
+    dlb_str_addf(reasons, "%s is not fused: %s\n", model->layers[layer].name, stage.why);
+}
+
 static void print_operations(const dlb_model *model, const dlk_kernels *kernels, dlb_str *reasons,
                              dlb_str *small)
 {
-    for (int i = 0; i < model->layer_count; i++) {
-        if (model->layers[i].kind == DLB_CONV2D) {
-            dlb_stage stage = dlb_stage_at(model, i, kernels);
-            if (dlb_stage_is_fused(&stage)) {
-                print_stage(model, &stage);
-                i = stage.end - 1;
-                continue;
-            }
-            dlb_str_addf(reasons, "%s is not fused: %s\n", model->layers[i].name, stage.why);
+    for (int i = 0; i < model->layer_count;) {
+        int end = print_trunk(model, i, kernels);
+        if (end > i) {
+            i = end;
+            continue;
         }
+        explain(model, i, kernels, reasons);
         print_layer(model, i, kernels);
-        add_small(&model->layers[i], kernels, small);
+        add_small(&model->layers[i++], kernels, small);
     }
 }
 
@@ -69,7 +88,7 @@ void dlb_print_plan(const dlb_model *model, const dlk_kernels *kernels)
     dlb_str reasons = DLB_STR_INIT, small = DLB_STR_INIT;
     printf("Model %s with kernels = %s, isa = %s\n\n", model->name,
            dlk_family_name(kernels->family), dlk_isa_name(kernels->isa));
-    print_row("layers", "forward", "backward");
+    print_row("layers", "forward", "backward", "evaluation");
     print_operations(model, kernels, &reasons, &small);
     puts("\nLayers joined by + are one operation; such lines in a row run together, image by "
          "image.");

@@ -100,6 +100,14 @@ static const dlk_stage_backward *choose_backward(dlb_stage *stage, const dlk_ker
     return NULL;
 }
 
+static const dlk_stage_forward *choose_lanes(const dlb_stage *stage, const dlk_kernels *kernels)
+{
+    for (int i = 0; kernels->lanes && kernels->lanes->forward[i]; i++)
+        if (!kernels->lanes->forward[i]->misfit(&stage->shape))
+            return kernels->lanes->forward[i];
+    return NULL;
+}
+
 static void choose(dlb_stage *stage, const dlk_kernels *kernels)
 {
     if (!kernels->stage_forward) {
@@ -116,6 +124,7 @@ static void choose(dlb_stage *stage, const dlk_kernels *kernels)
     *stage->why = '\0';
     stage->forward = forward;
     stage->backward = backward;
+    stage->lanes = choose_lanes(stage, kernels);
 }
 
 dlb_stage dlb_stage_at(const dlb_model *model, int first, const dlk_kernels *kernels)
@@ -131,6 +140,24 @@ dlb_stage dlb_stage_at(const dlb_model *model, int first, const dlk_kernels *ker
     if (!dlb_stage_is_fused(&stage))
         stage.end = first + 1;
     return stage;
+}
+
+int dlb_trunk_stages(const dlb_model *model, int first, const dlk_kernels *kernels,
+                     dlb_stage stages[DLB_TRUNK_STAGES])
+{
+    int count = 0;
+    bool lanes = true;
+    while (count < DLB_TRUNK_STAGES && first < model->layer_count &&
+           model->layers[first].kind == DLB_CONV2D) {
+        stages[count] = dlb_stage_at(model, first, kernels);
+        if (!dlb_stage_is_fused(&stages[count]))
+            break;
+        lanes &= stages[count].lanes != NULL;
+        first = stages[count++].end;
+    }
+    for (int k = 0; k < count && !lanes; k++)
+        stages[k].lanes = NULL;
+    return count;
 }
 
 /* ---- Small layers ---- */

@@ -30,6 +30,8 @@ typedef struct dlb_stage {
     const dlk_stage_forward *forward;
     const dlk_stage_backward *backward;
     char why[160];
+
+    const dlk_stage_forward *lanes; /* evaluates many images at once; NULL: none does */
 } dlb_stage;
 
 /*
@@ -37,6 +39,16 @@ typedef struct dlb_stage {
  * convolution's.
  */
 dlb_stage dlb_stage_at(const dlb_model *model, int first, const dlk_kernels *kernels);
+
+/* A longer run of stages becomes several trunks: an operation names only so many operands. */
+enum { DLB_TRUNK_STAGES = 8 };
+
+/*
+ * The fused stages from layer `first` on that follow each other and become a trunk; returns how
+ * many. They have kernels of many images all of them or none.
+ */
+int dlb_trunk_stages(const dlb_model *model, int first, const dlk_kernels *kernels,
+                     dlb_stage stages[DLB_TRUNK_STAGES]);
 
 /*
  * Whether backward computes a stage's values again, where another stage follows it, instead of

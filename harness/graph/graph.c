@@ -83,23 +83,10 @@ static void reserve(size_t *most, size_t floats)
         *most = floats;
 }
 
-/* The fused stages that follow each other from layer `first` on, up to as many as a trunk takes. */
-static int find_stages(const dlb_graph *g, int first, dlb_stage stages[DLB_TRUNK_STAGES])
-{
-    int count = 0;
-    while (count < DLB_TRUNK_STAGES && first < g->node_count &&
-           g->model->layers[first].kind == DLB_CONV2D) {
-        stages[count] = dlb_stage_at(g->model, first, &g->kernels);
-        if (!dlb_stage_is_fused(&stages[count]))
-            break;
-        first = stages[count++].end;
-    }
-    return count;
-}
-
 static void plan_trunk(dlb_graph *g, const dlb_stage *stages, int count)
 {
-    dlb_trunk *trunk = dlb_trunk_create(g->model, stages, count, g->batch, &g->buffers);
+    dlb_trunk *trunk =
+        dlb_trunk_create(g->model, &g->kernels, stages, count, g->batch, &g->buffers);
     g->trunks[g->trunk_count++] = trunk;
     for (int i = dlb_trunk_first(trunk); i < dlb_trunk_end(trunk); i++)
         g->nodes[i].trunk = trunk;
@@ -111,7 +98,7 @@ static void plan_trunks(dlb_graph *g)
     dlb_stage stages[DLB_TRUNK_STAGES];
     g->trunks = dlb_alloc((size_t)g->node_count, sizeof(dlb_trunk *));
     for (int i = 0; i < g->node_count; i++) {
-        int count = find_stages(g, i, stages);
+        int count = dlb_trunk_stages(g->model, i, &g->kernels, stages);
         if (count == 0)
             continue;
         plan_trunk(g, stages, count);

@@ -21,6 +21,8 @@ static void plan_stage(dlb_trunk *t, trunk_stage *stage, bool last, dlb_buffers 
     stage->gradient_floats = dlb_whole_lines(plan->backward->gradient_floats(shape));
     stage->prepared_buffer =
         dlb_buffers_plan_floats(buffers, plan->forward->prepared_floats(shape));
+    stage->lanes_buffer =
+        dlb_buffers_plan_floats(buffers, t->lanes ? plan->lanes->prepared_floats(shape) : 0);
     stage->back_floats = plan->backward->prepared_floats(shape, plan->data);
     stage->back_buffer = dlb_buffers_plan_floats(buffers, stage->back_floats);
     stage->values_buffer =
@@ -38,7 +40,8 @@ static size_t reserve(dlb_trunk *t, size_t floats)
     return at;
 }
 
-/* Kernels work at the beginning; then values between stages, two gradients, and what is kept. */
+/* Kernels work at the beginning; then values between stages, two gradients, what is kept, and what
+ * enters and leaves a stage of many images. */
 static void plan_scratch(dlb_trunk *t)
 {
     size_t kernels = 0, inputs = 0, outputs = 0, planes = 0;
@@ -46,6 +49,8 @@ static void plan_scratch(dlb_trunk *t)
         const dlb_stage *plan = t->stages[k].plan;
         kernels = larger(kernels, plan->forward->scratch_floats(&plan->shape));
         kernels = larger(kernels, plan->backward->scratch_floats(&plan->shape, plan->data));
+        if (t->lanes)
+            kernels = larger(kernels, plan->lanes->scratch_floats(&plan->shape));
         inputs = larger(inputs, dlk_stage_inputs(&plan->shape));
         outputs = larger(outputs, t->stages[k].outputs);
         planes = larger(planes, (size_t)plan->shape.conv.oc);
@@ -58,14 +63,18 @@ static void plan_scratch(dlb_trunk *t)
     t->scratch_gradients[1] = reserve(t, inputs + DLK_SLACK);
     t->scratch_keep = reserve(t, outputs / sizeof(float) + 1);
     t->scratch_keep_planes = reserve(t, planes / sizeof(float) + 1);
+    size_t images = t->lanes ? (size_t)t->lanes->images : 0;
+    t->scratch_lanes[0] = reserve(t, images * larger(inputs, outputs));
+    t->scratch_lanes[1] = reserve(t, images * larger(inputs, outputs));
 }
 
-dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlb_stage *stages, int count, int batch,
-                            dlb_buffers *buffers)
+dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlk_kernels *kernels,
+                            const dlb_stage *stages, int count, int batch, dlb_buffers *buffers)
 {
     dlb_trunk *t = dlb_alloc(1, sizeof *t);
     *t = (dlb_trunk){.model = model,
                      .batch = batch,
+                     .lanes = stages[0].lanes ? kernels->lanes : NULL,
                      .count = count,
                      .plans = dlb_alloc((size_t)count, sizeof *t->plans),
                      .stages = dlb_alloc((size_t)count, sizeof *t->stages),
@@ -128,6 +137,7 @@ void dlb_trunk_bind(dlb_trunk *t, const dlb_buffers *buffers, const dlb_node *no
         stage->prepared = dlb_buffers_memory(buffers, stage->prepared_buffer);
         if (stage->plan->forward->lay_out)
             stage->plan->forward->lay_out(&stage->plan->shape, stage->prepared);
+        stage->lanes = dlb_buffers_memory(buffers, stage->lanes_buffer);
         stage->back = dlb_buffers_memory(buffers, stage->back_buffer);
         stage->values = dlb_buffers_memory(buffers, stage->values_buffer);
         stage->winner = dlb_buffers_memory(buffers, stage->winner_buffer);

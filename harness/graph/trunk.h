@@ -4,6 +4,8 @@
  * pool window, and those values between stages that are dearer to compute again than to keep.
  * Backward takes groups of images, whose sums of gradients are added in a fixed order.
  *
+ * Evaluation, which keeps nothing, takes many images at once (dlk_lanes) where all stages can.
+ *
  * Private to graph/. Life: create → (buffers are allocated) → bind → bind_parameters → operations.
  */
 #ifndef DLB_GRAPH_TRUNK_H
@@ -15,12 +17,9 @@
 
 typedef struct dlb_trunk dlb_trunk;
 
-/* A longer run of stages becomes several trunks: an operation names only so many operands. */
-enum { DLB_TRUNK_STAGES = 8 };
-
 /* The trunk of `count` stages from *stages on; buffers beside x, y, dx and dy are planned. */
-dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlb_stage *stages, int count, int batch,
-                            dlb_buffers *buffers);
+dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlk_kernels *kernels,
+                            const dlb_stage *stages, int count, int batch, dlb_buffers *buffers);
 void dlb_trunk_free(dlb_trunk *trunk);
 
 /* Its layers are [first, end). */

@@ -30,22 +30,11 @@ static const float *image_of(const float *tensor, const trunk_image *image, size
     return tensor + (size_t)image->index * floats;
 }
 
-/* What enters the trunk. The batch itself has no slack behind its end, so its images are copied. */
-static const float *entry(const trunk_image *image)
+void dlb_trunk_fetch_entry(const dlb_trunk *t, const dlb_node_context *context, int image)
 {
-    const dlb_trunk *t = image->pass->trunk;
-    if (t->first->x)
-        return image_of(t->first->x, image, dlk_stage_inputs(&t->plans[0].shape));
-    return image_of(t->entries, image, t->entry_floats);
-}
-
-static void fetch_entry(const trunk_image *image)
-{
-    const dlb_trunk *t = image->pass->trunk;
-    if (t->first->x)
-        return;
-    dlb_step_image(image->pass->context, image->index, dlk_stage_inputs(&t->plans[0].shape),
-                   t->entries + (size_t)image->index * t->entry_floats);
+    if (!t->first->x)
+        dlb_step_image(context, image, dlk_stage_inputs(&t->plans[0].shape),
+                       t->entries + (size_t)image * t->entry_floats);
 }
 
 /* What stage k computes: the trunk's y, kept for backward, or only of use for a moment. */
@@ -214,8 +203,8 @@ static void forward_image(void *arg, int task, int thread)
     trunk_image image = take_image(pass, task, thread);
     fetch_ahead(pass, turn_of(pass, task, thread));
     clear_ahead(pass, task);
-    fetch_entry(&image);
-    const float *x = entry(&image);
+    dlb_trunk_fetch_entry(pass->trunk, pass->context, task);
+    const float *x = dlb_trunk_entry(pass->trunk, task);
     for (int k = 0; k < pass->trunk->count; k++) {
         uint8_t *winner = winner_of(&image, &pass->trunk->stages[k]);
         x = forward_stage(&image, k, x, pass->context->evaluating ? NULL : winner);
@@ -226,7 +215,7 @@ static void forward_image(void *arg, int task, int thread)
 static void recall(const trunk_image *image, const float *inputs[])
 {
     const dlb_trunk *t = image->pass->trunk;
-    inputs[0] = entry(image);
+    inputs[0] = dlb_trunk_entry(t, image->index);
     for (int k = 0; k + 1 < t->count; k++)
         inputs[k + 1] =
             t->stages[k].kept ? values_after(image, k) : forward_stage(image, k, inputs[k], NULL);
@@ -367,6 +356,10 @@ void dlb_trunk_run_forward(void *self, void *context, dlk_team *team)
 {
     dlb_trunk *t = self;
     trunk_pass pass = {.trunk = t, .context = context, .team = team};
+    if (pass.context->evaluating && t->lanes) {
+        dlb_trunk_evaluate(t, context, team);
+        return;
+    }
     if (!pass.context->step->same_weights)
         prepare_stages(&pass, team);
     dlk_parallel(team, pass.context->step->n, forward_image, &pass);

@@ -13,12 +13,13 @@ typedef struct trunk_stage {
     bool kept;              /* the values it computes are kept for backward */
     size_t gradient_floats; /* of a group, in whole cache lines */
     float *prepared, *back; /* weights for forward and for dx */
+    float *lanes;           /* and for many images at once */
     size_t back_floats;
     float *values;         /* [batch][outputs + slack], if kept */
     uint8_t *winner;       /* [batch][outputs], if pooled */
     float *partial;        /* gradients: [groups] */
     size_t scratch_values; /* where in a thread's scratch its input is, as floats */
-    int prepared_buffer, back_buffer, values_buffer, winner_buffer, partial_buffer;
+    int prepared_buffer, lanes_buffer, back_buffer, values_buffer, winner_buffer, partial_buffer;
 } trunk_stage;
 
 struct dlb_trunk {
@@ -27,6 +28,7 @@ struct dlb_trunk {
     int count;
     dlb_stage *plans;
     trunk_stage *stages;
+    const dlk_lanes *lanes;       /* in which it evaluates; NULL: image by image */
     const dlb_node *first, *last; /* nodes at its ends */
     const dlb_node *next;         /* the next one that has parameters; NULL: none */
     int inside;                   /* an operand: all that only the trunk itself touches */
@@ -37,7 +39,8 @@ struct dlb_trunk {
     int left_sums, left_apart; /* what a step has left in so many groups, so far apart; all others'
                                   gradients are zero */
     /* Where things are in a thread's scratch, as floats. */
-    size_t scratch_gradients[2], scratch_keep, scratch_keep_planes, scratch_floats;
+    size_t scratch_gradients[2], scratch_keep, scratch_keep_planes, scratch_lanes[2];
+    size_t scratch_floats;
 };
 
 /* The groups that backward takes n images in. */
@@ -46,7 +49,25 @@ static inline int dlb_trunk_groups(const dlb_trunk *t, int n)
     return dlb_stages_groups(t->plans, t->count, n);
 }
 
+/* What enters the trunk: floats from an image to the next, and an image itself. */
+static inline size_t dlb_trunk_entry_stride(const dlb_trunk *t)
+{
+    return t->first->x ? dlk_stage_inputs(&t->plans[0].shape) : t->entry_floats;
+}
+
+static inline const float *dlb_trunk_entry(const dlb_trunk *t, int image)
+{
+    const float *first = t->first->x ? t->first->x : t->entries;
+    return first + (size_t)image * dlb_trunk_entry_stride(t);
+}
+
+/* The batch itself has no slack behind its end, so its images are copied: do so with this one. */
+void dlb_trunk_fetch_entry(const dlb_trunk *t, const dlb_node_context *context, int image);
+
 /* The whole trunk forward and backward, as operations of a program. */
 dlb_op_fn dlb_trunk_run_forward, dlb_trunk_run_backward;
+
+/* Forward of a trunk that evaluates in lanes. */
+void dlb_trunk_evaluate(const dlb_trunk *t, const dlb_node_context *context, dlk_team *team);
 
 #endif

@@ -15,6 +15,11 @@ extern const dlk_stage_forward DLK_SIMD(winograd_rows);    /* 5 wide, pooled */
 extern const dlk_stage_forward DLK_SIMD(phases);           /* phases.c: pooled, few channels */
 extern const dlk_stage_forward DLK_SIMD(direct);           /* direct.c: whole vectors of channels */
 
+/* Forward of many images: lanes.c. */
+extern const dlk_lanes DLK_SIMD(lanes);
+extern const dlk_stage_forward DLK_SIMD(lanes_squares); /* 5×5, pooled */
+extern const dlk_stage_forward DLK_SIMD(lanes_rows);    /* 5 wide, pooled, few input channels */
+
 /* Backward of stages. */
 extern const dlk_stage_backward DLK_SIMD(sparse);          /* sparse.c: after a pool */
 extern const dlk_stage_backward DLK_SIMD(direct_backward); /* direct_backward.c: the first layer */

@@ -11,6 +11,7 @@ void DLK_SIMD(fill)(dlk_kernels *kernels)
                                                          &DLK_SIMD(direct_backward), NULL};
     kernels->stage_forward = forward;
     kernels->stage_backward = backward;
+    kernels->lanes = &DLK_SIMD(lanes);
     kernels->pixels_to_floats = DLK_SIMD(pixels_to_floats);
     kernels->dense_forward = DLK_SIMD(dense_forward);
     kernels->dense_backward_data = DLK_SIMD(dense_backward_data);

@@ -84,16 +84,22 @@ DLK_INLINE vec choose(ivec mask, vec yes, vec no)
     return (vec)((mask & (ivec)yes) | (~mask & (ivec)no));
 }
 
+/* Where one is a NaN, b. */
+DLK_INLINE vec larger(vec a, vec b)
+{
+#if DLK_WIDTH == 16
+    return (vec)_mm512_max_ps((__m512)a, (__m512)b);
+#elif DLK_WIDTH == 8
+    return (vec)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+    return choose(a > b, a, b);
+#endif
+}
+
 /* A NaN stays a NaN. */
 DLK_INLINE vec relu(vec x)
 {
-#if DLK_WIDTH == 16
-    return (vec)_mm512_max_ps(_mm512_setzero_ps(), (__m512)x);
-#elif DLK_WIDTH == 8
-    return (vec)_mm256_max_ps(_mm256_setzero_ps(), (__m256)x);
-#else
-    return choose(x <= 0.0F, (vec){0}, x);
-#endif
+    return larger((vec){0}, x);
 }
 
 DLK_INLINE int vectors_of(int floats)

@@ -65,6 +65,7 @@ typedef struct dlk_kernels {
     /* Kernels of stages, best first, each list ended by NULL; NULL for a family that has none. */
     const dlk_stage_forward *const *stage_forward;
     const dlk_stage_backward *const *stage_backward;
+    const dlk_lanes *lanes; /* NULL: none */
 } dlk_kernels;
 
 /*

@@ -102,6 +102,23 @@ typedef struct dlk_stage_forward {
     bool planes; /* whether x and y may be planes */
 } dlk_stage_forward;
 
+/* ---- Forward of many images ---- */
+
+/*
+ * Several images at once, without winners and dropout, as evaluation wants them: lane i of every
+ * vector is image i's. x and y of these kernels are [c][h][w][images]. What an image comes to does
+ * not depend on the others.
+ */
+typedef struct dlk_lanes {
+    int images;
+    const dlk_stage_forward *const *forward; /* best first, ended by NULL */
+
+    /* To and from images [h][w][c] that are `stride` floats apart, `count` of them: lanes that are
+     * left over repeat the last. */
+    void (*enter)(const dlk_stage *s, int count, const float *x, size_t stride, float *lanes);
+    void (*leave)(const dlk_stage *s, int count, const float *lanes, float *y, size_t stride);
+} dlk_lanes;
+
 /* ---- Backward ---- */
 
 /* The gradient of one image on its way back. */

@@ -64,6 +64,38 @@ Test(fusion, says_why_a_convolution_is_computed_by_itself)
     cr_assert_not_null(strstr(stage.why, "blas"), "%s", stage.why);
 }
 
+/* The stages of the trunk that these lines make, in lanes or not. */
+static int stages_in_lanes(const char *lines, int stages)
+{
+    char text[1024];
+    dlb_error err;
+    dlb_model model;
+    dlk_kernels kernels;
+    dlb_stage found[DLB_TRUNK_STAGES];
+    snprintf(text, sizeof text, "model t\ninput 28x28x1\n%sflatten\ndense units=10\nsoftmax\n",
+             lines);
+    cr_assert_eq(dlb_model_parse(&model, "t", text, &err), 0, "%s", err.message);
+    cr_assert_eq(dlk_kernels_select(&kernels, DLK_FAMILY_SIMD, DLK_ISA_AUTO, &err), 0);
+    cr_assert_eq(dlb_trunk_stages(&model, 0, &kernels, found), stages, "%s", lines);
+    int lanes = 0;
+    for (int k = 0; k < stages; k++)
+        lanes += found[k].lanes != NULL;
+    dlb_model_release(&model);
+    return lanes;
+}
+
+Test(fusion, evaluates_many_images_at_once_where_all_stages_of_a_trunk_can)
+{
+    static const char five[] = "conv2d filters=10 kernel=5\nmaxpool size=2\nrelu\n";
+    static const char three[] = "conv2d filters=32 kernel=3\nrelu\nmaxpool size=2\n";
+    char lines[256];
+    cr_assert_eq(stages_in_lanes(five, 1), 1);
+    snprintf(lines, sizeof lines, "%s%s", five, five);
+    cr_assert_eq(stages_in_lanes(lines, 2), 2);
+    snprintf(lines, sizeof lines, "%s%s", five, three);
+    cr_assert_eq(stages_in_lanes(lines, 2), 0);
+}
+
 Test(fusion, wants_the_gradient_of_the_input_only_where_something_below_is_trained)
 {
     dlb_stage first = stage_of("conv2d filters=10 kernel=5\nmaxpool size=2\n", DLK_FAMILY_SIMD);

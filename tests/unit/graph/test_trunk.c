@@ -18,6 +18,10 @@ static const char *const models[] = {
     "conv2d filters=20 kernel=5\ndropout2d rate=0.5\nmaxpool size=2\nrelu\nflatten\n"
     "dense units=50\nrelu\ndropout rate=0.5\ndense units=5\nsoftmax\n",
 
+    "model lanes\ninput 28x28x1\nconv2d filters=10 kernel=5\nmaxpool size=2\nrelu\n"
+    "conv2d filters=20 kernel=5\ndropout2d rate=0.5\nmaxpool size=2\nrelu\nflatten\n"
+    "dense units=5\nsoftmax\n",
+
     "model padded\ninput 13x11x3\nconv2d filters=16 kernel=3 padding=same\nrelu\n"
     "conv2d filters=16 kernel=3\nrelu\nmaxpool size=2\nconv2d filters=7 kernel=2\n"
     "maxpool size=2\nflatten\ndense units=5\nsoftmax\n",
@@ -260,6 +264,10 @@ Test(trunk, every_image_of_a_batch_of_any_size_counts_once)
             run(&plain, 1, 1, true);
             run(&fused, 3, 1, true);
             compare_gradients(&fused, &plain);
+            run(&plain, 1, 1, false);
+            run(&fused, 3, 1, false);
+            cr_assert_float_eq(fused.result.loss_sum, plain.result.loss_sum,
+                               1e-4 * plain.result.loss_sum);
         }
         tear_down(&fused);
         tear_down(&plain);

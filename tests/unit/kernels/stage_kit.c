@@ -111,9 +111,49 @@ static void expect_untouched(const char *what, const void *end, size_t size)
         cr_assert_eq(bytes[i], UNTOUCHED, "byte %zu behind the end of %s was written", i, what);
 }
 
+static bool select_simd(dlk_kernels *kernels, dlk_isa isa)
+{
+    dlb_error err;
+    return isa <= dlk_isa_best() && dlk_kernels_select(kernels, DLK_FAMILY_SIMD, isa, &err) == 0;
+}
+
+static const dlk_stage_forward *find_by_name(const dlk_stage_forward *const *list, const char *name)
+{
+    while (*list && strcmp((*list)->name, name) != 0)
+        list++;
+    return *list;
+}
+
+/* The lanes that a kernel works in; NULL: it takes one image. */
+static const dlk_lanes *lanes_of(const dlk_stage_forward *kernel)
+{
+    dlk_kernels kernels;
+    for (dlk_isa isa = DLK_ISA_SSE; select_simd(&kernels, isa); isa++)
+        if (find_by_name(kernels.lanes->forward, kernel->name) == kernel)
+            return kernels.lanes;
+    return NULL;
+}
+
+/* The image in all lanes. */
+static void run_in_lanes(const dlk_stage_forward *kernel, const dlk_lanes *lanes,
+                         const dlk_stage *s, dlk_stage_pass pass)
+{
+    size_t images = (size_t)lanes->images;
+    float *x = foul(images * dlk_stage_inputs(s)), *y = foul(images * dlk_stage_outputs(s));
+    float *image = pass.y;
+    lanes->enter(s, 1, pass.x, 0, x);
+    pass.x = x;
+    pass.y = y;
+    kernel->run(s, &pass);
+    lanes->leave(s, 1, y, image, 0);
+    free(y);
+    free(x);
+}
+
 void run_stage_forward(const dlk_stage_forward *kernel, const dlk_stage *s, stage_data *d,
                        stage_options o)
 {
+    const dlk_lanes *lanes = lanes_of(kernel);
     float *prepared = foul(kernel->prepared_floats(s));
     float *scratch = foul(kernel->scratch_floats(s));
     if (kernel->lay_out)
@@ -130,7 +170,10 @@ void run_stage_forward(const dlk_stage_forward *kernel, const dlk_stage *s, stag
                            .keep_planes = o.drop_planes > 0 ? d->keep_planes : NULL,
                            .scale = d->scale,
                            .scratch = scratch};
-    kernel->run(s, &pass);
+    if (lanes)
+        run_in_lanes(kernel, lanes, s, pass);
+    else
+        kernel->run(s, &pass);
     expect_untouched("y", d->y + dlk_stage_outputs(s), sizeof(float));
     expect_untouched("winner", d->winner + dlk_stage_outputs(s), 1);
     free(scratch);
@@ -163,22 +206,16 @@ void run_stage_backward(const dlk_stage_backward *kernel, const dlk_stage *s, st
     free(prepared);
 }
 
-static bool select_simd(dlk_kernels *kernels, dlk_isa isa)
-{
-    dlb_error err;
-    return isa <= dlk_isa_best() && dlk_kernels_select(kernels, DLK_FAMILY_SIMD, isa, &err) == 0;
-}
-
 const dlk_stage_forward *find_stage_forward(const char *name, dlk_isa isa)
 {
     dlk_kernels kernels;
     if (!select_simd(&kernels, isa))
         return NULL;
-    for (int i = 0; kernels.stage_forward[i]; i++)
-        if (strcmp(kernels.stage_forward[i]->name, name) == 0)
-            return kernels.stage_forward[i];
-    cr_assert_fail("the simd family has no forward kernel named %s", name);
-    return NULL;
+    const dlk_stage_forward *found = find_by_name(kernels.stage_forward, name);
+    if (!found)
+        found = find_by_name(kernels.lanes->forward, name);
+    cr_assert_not_null(found, "the simd family has no forward kernel named %s", name);
+    return found;
 }
 
 const dlk_stage_backward *find_stage_backward(const char *name, dlk_isa isa)

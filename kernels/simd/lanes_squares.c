@@ -1,0 +1,247 @@
+/*
+ * Forward of pooled 5×5 convolutions of stride 1 by Winograd's algorithm F(4×4, 5×5), V images at
+ * once (lanes.h).
+ *
+ * A tile of 4×4 outputs is four windows of the pool. The 8×8 pixels under it and the weights are
+ * evaluated at 8×8 points; there the convolution is one product a point, summed over the input
+ * channels, and 64 multiplications stand for 400.
+ *
+ * Layouts: prepared [row of points][share][c][oc][its 4 points], then bias [oc]; scratch: pixels
+ * [row of points][c][its 8 points][V].
+ * Error: at most 1e-5 of the sum of the absolute products, the largest of the window, for up to
+ * 1600 of them.
+ */
+#include <string.h>
+
+#include "simd/lanes.h"
+#include "simd/simd.h"
+
+enum { POINTS = LINE * LINE };
+
+/* Products at a share of a row of points are summed up at once for some channels. */
+enum { MOST_CHANNELS = ACCUMULATORS / HALF };
+
+/* With fewer input channels the transforms take longer than what they save. */
+enum { LEAST_CHANNELS = 2 };
+
+/* ---- Shapes ---- */
+
+static const char *misfit(const dlk_stage *s)
+{
+    const char *why = lanes_misfit(s);
+    if (why)
+        return why;
+    if (s->conv.kh != TAPS)
+        return "its kernel is not five high";
+    if (s->conv.c < LEAST_CHANNELS)
+        return "it has one input channel";
+    return dlk_stage_oh(s) % 2 != 0 ? "its windows do not come in squares" : NULL;
+}
+
+static size_t share_floats(const dlk_stage *s)
+{
+    return (size_t)s->conv.c * (size_t)s->conv.oc * HALF;
+}
+
+static size_t prepared_floats(const dlk_stage *s)
+{
+    return 2 * LINE * share_floats(s) + (size_t)s->conv.oc;
+}
+
+static size_t scratch_floats(const dlk_stage *s)
+{
+    return (size_t)POINTS * (size_t)s->conv.c * V;
+}
+
+/* ---- Weights ---- */
+
+static int parts(const dlk_stage *s)
+{
+    return s->conv.c;
+}
+
+/* One input channel's weights for up to V output channels; elements are `tap` floats apart. */
+static void kernel_at_points(const float *weights, size_t tap, int channels, vec at[POINTS])
+{
+    vec w[TAPS], half[LINE * TAPS];
+    for (int j = 0; j < TAPS; j++) {
+        for (int i = 0; i < TAPS; i++)
+            w[i] = load_some(weights + (size_t)(TAPS * i + j) * tap, channels);
+        taps_at_points(w, half + j, TAPS);
+    }
+    for (int i = 0; i < LINE; i++)
+        taps_at_points(half + TAPS * i, at + LINE * i, 1);
+}
+
+/* A part is an input channel. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
+                    float *prepared)
+{
+    size_t oc = (size_t)s->conv.oc;
+    float *to = prepared + (size_t)part * oc * HALF;
+    vec at[POINTS];
+    for (size_t channel = 0; channel < oc; channel++) {
+        if (channel % V == 0)
+            kernel_at_points(weights + (size_t)part * oc + channel, (size_t)s->conv.c * oc,
+                             oc - channel < V ? (int)(oc - channel) : V, at);
+        for (size_t i = 0; i < POINTS; i++)
+            to[i / HALF * share_floats(s) + channel * HALF + i % HALF] = at[i][channel % V];
+    }
+    if (part == 0)
+        memcpy(prepared + 2 * LINE * share_floats(s), bias, oc * sizeof *bias);
+}
+
+/* ---- Tiles ---- */
+
+typedef struct tile {
+    const dlk_stage *stage;
+    const dlk_stage_pass *pass;
+    int row, column; /* of its first window */
+} tile;
+
+static void plane_at_points(const float *x, ptrdiff_t row, float *to, ptrdiff_t to_row)
+{
+    vec line[LINE], half[POINTS];
+    for (int i = 0; i < LINE; i++) {
+        DLK_UNROLL
+        for (int j = 0; j < LINE; j++)
+            line[j] = load(x + i * row + j * V);
+        line_at_points(line, half + i, LINE);
+    }
+    for (int j = 0; j < LINE; j++) {
+        vec at[LINE];
+        line_at_points(half + j * LINE, at, 1);
+        DLK_UNROLL
+        for (int i = 0; i < LINE; i++)
+            store(to + i * to_row + j * V, at[i]);
+    }
+}
+
+static void transform_pixels(const tile *t)
+{
+    const dlk_conv2d *conv = &t->stage->conv;
+    ptrdiff_t row = (ptrdiff_t)conv->w * V, plane = conv->h * row;
+    const float *x = t->pass->x + 2 * t->row * row + (ptrdiff_t)2 * t->column * V;
+    for (int c = 0; c < conv->c; c++)
+        plane_at_points(x + c * plane, row, t->pass->scratch + (ptrdiff_t)c * LINE * V,
+                        (ptrdiff_t)conv->c * LINE * V);
+}
+
+/* sum [channel][HALF]: the products at a share of a row of points, summed over the channels. */
+DLK_INLINE void multiply_share(const int channels, const dlk_conv2d *conv, const float *pixels,
+                               const float *weights, vec *sum)
+{
+    DLK_UNROLL
+    for (int i = 0; i < channels * HALF; i++)
+        sum[i] = (vec){0};
+    for (int c = 0; c < conv->c; c++, pixels += LINE * V, weights += (ptrdiff_t)conv->oc * HALF) {
+        DLK_UNROLL
+        for (int i = 0; i < channels * HALF; i++)
+            sum[i] += splat(weights[i]) * load(pixels + i % HALF * V);
+    }
+}
+
+/* half [channel][column of the tile][row of points] */
+DLK_INLINE void multiply_row(const int channels, const dlk_conv2d *conv, const float *pixels,
+                             const float *weights, ptrdiff_t share, vec *half)
+{
+    vec sum[MOST_CHANNELS * HALF];
+    multiply_share(channels, conv, pixels, weights, sum);
+    DLK_UNROLL
+    for (int i = 0; i < channels; i++)
+        outputs_from_first(sum + i * HALF, half + i * HALF * LINE, LINE);
+    multiply_share(channels, conv, pixels + HALF * V, weights + share, sum);
+    DLK_UNROLL
+    for (int i = 0; i < channels; i++)
+        outputs_from_second(sum + i * HALF, half + i * HALF * LINE, LINE);
+}
+
+/* The four windows of a channel. */
+DLK_INLINE void pool_tile(const tile *t, int channel, const vec *half)
+{
+    vec out[HALF * HALF];
+    DLK_UNROLL
+    for (int j = 0; j < HALF; j++) {
+        outputs_from_first(half + j * LINE, out + j, HALF);
+        outputs_from_second(half + j * LINE + HALF, out + j, HALF);
+    }
+    int columns = dlk_stage_ow(t->stage);
+    ptrdiff_t at = (channel * dlk_stage_oh(t->stage) + t->row) * columns + t->column;
+    pool_two(t->stage, out, out + HALF, t->pass->y + at * V);
+    pool_two(t->stage, out + 2 * HALF, out + 3 * HALF, t->pass->y + (at + columns) * V);
+}
+
+DLK_INLINE void compute_channels(const int channels, const tile *t, int first)
+{
+    const dlk_conv2d *conv = &t->stage->conv;
+    ptrdiff_t share = (ptrdiff_t)share_floats(t->stage);
+    const float *pixels = t->pass->scratch, *weights = t->pass->prepared + (ptrdiff_t)first * HALF;
+    const float *bias = t->pass->prepared + 2 * LINE * share + first;
+    vec half[MOST_CHANNELS * HALF * LINE];
+    for (int row = 0; row < LINE; row++) {
+        multiply_row(channels, conv, pixels, weights, share, half + row);
+        if (row == BIAS_POINT)
+            for (int i = 0; i < channels * HALF; i++)
+                half[i * LINE + row] += splat(bias[i / HALF]);
+        pixels += (ptrdiff_t)conv->c * LINE * V;
+        weights += 2 * share;
+    }
+    for (int i = 0; i < channels; i++)
+        pool_tile(t, first + i, half + i * HALF * LINE);
+}
+
+/* Call compute_channels with a number that it knows when it is compiled. */
+static void compute_block(int channels, const tile *t, int first)
+{
+    switch (channels) {
+    case 1:
+        compute_channels(1, t, first);
+        break;
+    case 2:
+        compute_channels(2, t, first);
+        break;
+    case 3:
+        compute_channels(3, t, first);
+        break;
+#if DLK_WIDTH == 16
+    case 4:
+        compute_channels(4, t, first);
+        break;
+    case 5:
+        compute_channels(5, t, first);
+        break;
+    case 6:
+        compute_channels(6, t, first);
+        break;
+#endif
+    }
+}
+
+/* In the fewest blocks, evenly. */
+static void compute_tile(const tile *t)
+{
+    int oc = t->stage->conv.oc;
+    transform_pixels(t);
+    for (int done = 0, blocks = (oc + MOST_CHANNELS - 1) / MOST_CHANNELS; blocks > 0; blocks--) {
+        int channels = (oc - done + blocks - 1) / blocks;
+        compute_block(channels, t, done);
+        done += channels;
+    }
+}
+
+static void run(const dlk_stage *s, const dlk_stage_pass *pass)
+{
+    for (int row = 0; row < dlk_stage_oh(s); row += 2)
+        for (int column = 0; column < dlk_stage_ow(s); column += 2)
+            compute_tile(&(tile){s, pass, row, column});
+}
+
+const dlk_stage_forward DLK_SIMD(lanes_squares) = {
+    .name = "lanes 5x5",
+    .misfit = misfit,
+    .prepared_floats = prepared_floats,
+    .parts = parts,
+    .prepare = prepare,
+    .scratch_floats = scratch_floats,
+    .run = run,
+};
