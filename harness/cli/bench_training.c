@@ -61,7 +61,7 @@ static int team_of(const dlb_bench_training *t)
     return t->threads ? t->threads : 1;
 }
 
-enum { FLAGS = 10, DIGITS = 24 }; /* as many flags as make_command adds */
+enum { FLAGS = 11, DIGITS = 24 }; /* as many flags as make_command adds */
 
 typedef struct command {
     int flags;
@@ -95,6 +95,7 @@ static void make_command(const dlb_bench_training *t, const char *path, command 
     add_number(c, "--workers", t->workers);
     add_number(c, "--epochs", t->epochs ? t->epochs : 1);
     add_number(c, "--batch", t->batch);
+    add(c, "--lr-scaling", "none"); /* what is zero, and skipped, depends on what is learned */
     add_number(c, "--train-images", t->images * t->ranks);
     add_number(c, "--test-images", (t->test_images ? t->test_images : TEST_IMAGES) * t->ranks);
 }
