@@ -52,14 +52,21 @@ typedef struct bench {
     side sides[SIDES];
     double peak_one_now, peak_all_now; /* GFLOP/s, right before a training */
     double *peak_one, *peak_all;       /* the best of each round */
-    double *round_trip;                /* ns, before each training; NaN: unknown */
+    double *trips; /* ns to another core and back, before each training and after the last; NaN:
+                      unknown */
 } bench;
+
+/* Which of all trainings that of a side is in a round: another side begins in each. */
+static int turn_of(int which, int round)
+{
+    return round * SIDES + (which + SIDES - round % SIDES) % SIDES;
+}
 
 /* ---- Raw measurements ---- */
 
 static const char header[] = "model,data,batch,side,ranks,threads,round,images,epochs,images_per_s,"
                              "eval_images_per_s,peak_rss_mb,peak_one_gflops,peak_all_gflops,"
-                             "round_trip_ns,host";
+                             "round_trip_ns,round_trip_after_ns,host";
 
 static int save(const bench *b, int which, const dlb_bench_training *t, int round, const char *host,
                 dlb_error *err)
@@ -84,7 +91,8 @@ static int save(const bench *b, int which, const dlb_bench_training *t, int roun
     dlb_bench_row_number(&row, s->peak_mb[round]);
     dlb_bench_row_number(&row, b->peak_one_now);
     dlb_bench_row_number(&row, b->peak_all_now);
-    dlb_bench_row_number(&row, b->round_trip[round * SIDES + which]);
+    dlb_bench_row_number(&row, b->trips[turn_of(which, round)]);
+    dlb_bench_row_number(&row, b->trips[turn_of(which, round) + 1]);
     dlb_bench_row_text(&row, host);
     return dlb_bench_row_append(&row, b->options->csv, header, err);
 }
@@ -142,6 +150,7 @@ static int measure(bench *b, int which, int round, dlb_error *err)
     s->rate[round] = speed.images_per_s;
     s->eval_rate[round] = speed.eval_images_per_s;
     s->peak_mb[round] = speed.peak_mb;
+    b->trips[turn_of(which, round) + 1] = dlb_round_trip_ns().number;
     return save(b, which, &training, round, speed.host, err);
 }
 
@@ -154,16 +163,14 @@ static void measure_peaks(bench *b, int round)
     b->peak_all[round] = fmax(b->peak_all[round], b->peak_all_now);
 }
 
-/* Another side begins in each round. */
 static int measure_all(bench *b, dlb_error *err)
 {
     int status = size_runs(b, err);
+    b->trips[0] = dlb_round_trip_ns().number;
     for (int i = 0; i < b->options->rounds * SIDES && status == 0; i++) {
         int round = i / SIDES;
-        int which = (round + i) % SIDES;
         measure_peaks(b, round);
-        b->round_trip[round * SIDES + which] = dlb_round_trip_ns().number;
-        status = measure(b, which, round, err);
+        status = measure(b, (round + i) % SIDES, round, err);
     }
     return status;
 }
@@ -237,14 +244,60 @@ static void print_heading(const bench *b)
            l->epochs == 1 ? "" : "s", o->data, o->batch, o->rounds, o->rounds == 1 ? "" : "s");
 }
 
-/* It tells how far apart the cores were, which a virtual machine does not keep constant. */
+/* ---- How far apart the cores were, which a virtual machine does not keep constant ---- */
+
+static dlb_spread trips_of(const bench *b)
+{
+    return dlb_spread_of(b->trips, (size_t)b->options->rounds * SIDES + 1);
+}
+
+/* Before and after a training a line of memory took about as long as it ever took at least. */
+static bool was_near(const bench *b, int which, int round)
+{
+    const double *trip = &b->trips[turn_of(which, round)];
+    double near = 2 * trips_of(b).min;
+    return trip[0] < near && trip[1] < near;
+}
+
+/* Of the peak's gain, in the rounds whose training was near, or in the others. */
+static void print_side(const bench *b, int which, bool near)
+{
+    size_t count = 0, rounds = (size_t)b->options->rounds;
+    double *ratios = dlb_alloc(rounds, sizeof *ratios);
+    for (size_t i = 0; i < rounds; i++)
+        if (was_near(b, which, (int)i) == near)
+            ratios[count++] =
+                b->sides[which].rate[i] / b->sides[ONE].rate[i] / (b->peak_all[i] / b->peak_one[i]);
+    dlb_spread spread = dlb_spread_of(ratios, count);
+    printf("    %s: ", b->sides[which].label);
+    if (count)
+        printf("%.2f (%.2f…%.2f) in %zu round%s\n", spread.median, spread.lower, spread.upper,
+               count, count == 1 ? "" : "s");
+    else
+        puts("never");
+    free(ratios);
+}
+
+static void print_sides(const bench *b, bool near)
+{
+    for (int which = THREADS; which <= RANKS; which++)
+        print_side(b, which, near);
+}
+
 static void print_round_trips(const bench *b)
 {
-    dlb_spread trip = dlb_spread_of(b->round_trip, (size_t)b->options->rounds * SIDES);
+    dlb_spread trip = trips_of(b);
     if (isnan(trip.median))
         return;
     printf("  a line of memory to another core and back: %.0f ns (%.0f…%.0f; at most %.0f)\n",
            trip.median, trip.lower, trip.upper, trip.max);
+    if (trip.max < 2 * trip.min)
+        return;
+    printf("  of the peak's, where it took less than %.0f ns before and after the training\n",
+           2 * trip.min);
+    print_sides(b, true);
+    puts("  and where it took longer, or changed");
+    print_sides(b, false);
 }
 
 static void print(const bench *b)
@@ -290,12 +343,12 @@ static void make_sides(bench *b)
     }
     b->peak_one = make_values(b);
     b->peak_all = make_values(b);
-    b->round_trip = dlb_alloc((size_t)b->options->rounds * SIDES, sizeof(double));
+    b->trips = dlb_alloc((size_t)b->options->rounds * SIDES + 1, sizeof(double));
 }
 
 static void free_sides(bench *b)
 {
-    free(b->round_trip);
+    free(b->trips);
     free(b->peak_all);
     free(b->peak_one);
     for (int i = 0; i < SIDES; i++) {
