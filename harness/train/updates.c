@@ -369,8 +369,10 @@ static void advance_between(dlb_updates *u)
 void dlb_updates_between(void *updates)
 {
     dlb_updates *u = updates;
-    int64_t now = dlb_clock_ns(), next = atomic_load(&u->next_between_ns);
-    if (atomic_load(&u->started) == 0 || now < next || atomic_load(&u->finishing))
+    if (atomic_load(&u->started) == 0 || atomic_load(&u->finishing))
+        return; /* most of the time, and without a look at the clock */
+    int64_t next = atomic_load(&u->next_between_ns);
+    if (dlb_clock_ns() < next)
         return;
     if (!atomic_compare_exchange_strong(&u->next_between_ns, &next, INT64_MAX))
         return; /* the leader of another team is at it */
