@@ -108,6 +108,7 @@ static void add(dlb_bench_speed *sum, const dlb_bench_speed *one, int count)
 {
     sum->train_s += one->train_s / count;
     sum->images_per_s += one->images_per_s;
+    sum->step_images_per_s += one->step_images_per_s;
     sum->eval_images_per_s += one->eval_images_per_s;
     sum->peak_mb = fmax(sum->peak_mb, one->peak_mb);
     memcpy(sum->host, one->host, sizeof sum->host);

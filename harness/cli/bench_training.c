@@ -5,9 +5,12 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cli/relaunch.h"
 #include "cli/stop.h"
+#include "record/frame.h"
 #include "record/result.h"
+#include "stats/spread.h"
 
 enum { TEST_IMAGES = 64 }; /* of a rank: what is not measured is to be short */
 
@@ -44,6 +47,25 @@ static int read_speed(const char *path, dlb_bench_speed *speed, dlb_error *err)
     return 0;
 }
 
+/* Of the first rank's steps. */
+static int read_median_step(const char *path, double *seconds, dlb_error *err)
+{
+    const dlb_frame_want wants[] = {{"rank", DLB_FRAME_NUMBER}, {"train_s", DLB_FRAME_NUMBER}};
+    dlb_frame *steps;
+    if (dlb_frame_read(&steps, path, wants, sizeof wants / sizeof *wants, err) < 0)
+        return DLB_FAIL;
+    int rank = dlb_frame_column(steps, "rank"), train_s = dlb_frame_column(steps, "train_s");
+    size_t rows = dlb_frame_rows(steps), count = 0;
+    double *times = dlb_alloc(rows, sizeof *times);
+    for (size_t i = 0; i < rows; i++)
+        if (dlb_frame_number(steps, rank, i) == 0)
+            times[count++] = dlb_frame_number(steps, train_s, i);
+    *seconds = dlb_spread_of(times, count).median;
+    free(times);
+    dlb_frame_free(steps);
+    return 0;
+}
+
 /* ---- The child ---- */
 
 int dlb_bench_make_folder(char folder[PATH_MAX], dlb_error *err)
@@ -61,7 +83,7 @@ static int team_of(const dlb_bench_training *t)
     return t->threads ? t->threads : 1;
 }
 
-enum { FLAGS = 11, DIGITS = 24 }; /* as many flags as make_command adds */
+enum { FLAGS = 12, DIGITS = 24 }; /* as many flags as make_command adds */
 
 typedef struct command {
     int flags;
@@ -84,10 +106,16 @@ static void add_number(command *c, const char *flag, long long number)
     add(c, flag, digits);
 }
 
-static void make_command(const dlb_bench_training *t, const char *path, command *c)
+/* What a training leaves. */
+typedef struct traces {
+    char result[PATH_MAX + DIGITS], steps[PATH_MAX + DIGITS];
+} traces;
+
+static void make_command(const dlb_bench_training *t, const traces *left, command *c)
 {
     *c = (command){.words = {"train", "--quiet"}};
-    add(c, "--result", path);
+    add(c, "--result", left->result);
+    add(c, "--steps", left->steps);
     add(c, "--model", t->model);
     add(c, "--data", t->data ? t->data : "synthetic");
     add_number(c, "--ranks", t->ranks);
@@ -101,10 +129,10 @@ static void make_command(const dlb_bench_training *t, const char *path, command 
 }
 
 static int start(const dlb_bench_training *t, const dlb_launch_machine *machine,
-                 dlb_starter starter, const char *path, dlb_error *err)
+                 dlb_starter starter, const traces *left, dlb_error *err)
 {
     command c;
-    make_command(t, path, &c);
+    make_command(t, left, &c);
     dlb_launch launch = {
         .starter = starter, .ranks = t->ranks, .threads = team_of(t), .program = c.words};
     dlb_launch_end end;
@@ -120,12 +148,19 @@ static int start(const dlb_bench_training *t, const dlb_launch_machine *machine,
 static int train(const dlb_bench_trainings *t, const dlb_bench_training *training,
                  dlb_starter starter, int index, dlb_bench_speed *speed, dlb_error *err)
 {
-    char path[sizeof t->folder + DIGITS];
-    snprintf(path, sizeof path, "%s/result%d.json", t->folder, index);
-    int status = start(training, &t->machine, starter, path, err);
+    traces left;
+    double step_s = 0;
+    snprintf(left.result, sizeof left.result, "%s/result%d.json", t->folder, index);
+    snprintf(left.steps, sizeof left.steps, "%s/steps%d.csv", t->folder, index);
+    int status = start(training, &t->machine, starter, &left, err);
     if (status == 0)
-        status = read_speed(path, speed, err);
-    unlink(path);
+        status = read_speed(left.result, speed, err);
+    if (status == 0)
+        status = read_median_step(left.steps, &step_s, err);
+    if (status == 0)
+        speed->step_images_per_s = (double)(training->batch * training->ranks) / step_s;
+    unlink(left.result);
+    unlink(left.steps);
     if (status < 0)
         dlb_error_prefix(err, "the training with batch %lld on %d rank%s has no time",
                          training->batch, training->ranks, training->ranks == 1 ? "" : "s");

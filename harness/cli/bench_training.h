@@ -25,6 +25,7 @@ typedef struct dlb_bench_training {
 /* NaN: missing. */
 typedef struct dlb_bench_speed {
     double train_s, images_per_s;
+    double step_images_per_s;     /* in the median step: what disturbs few steps does not count */
     double eval_images_per_s;     /* forward only, of all epochs */
     double exposed_pct, wait_pct; /* communication and waiting: of train_s, mean of the ranks */
     double peak_mb;               /* resident memory of the rank with most */
