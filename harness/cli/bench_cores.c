@@ -33,10 +33,11 @@ typedef struct options {
 } options;
 
 /*
- * What is compared: one core, all cores as threads of a rank, and as ranks; and as many trainings
- * as there are cores, which have nothing to do with each other.
+ * What is compared: one core, all cores as threads of a rank, and as ranks that share its batch or
+ * have one each; and as many trainings as there are cores, which have nothing to do with each
+ * other.
  */
-enum { ONE, THREADS, RANKS, APART, SIDES };
+enum { ONE, THREADS, RANKS, BATCHES, APART, SIDES };
 
 /* Each has a value a round, NaN until it is measured. */
 typedef struct side {
@@ -72,8 +73,11 @@ static const char header[] = "model,data,batch,side,ranks,threads,round,images,e
 static int save(const bench *b, int which, const dlb_bench_training *t, int round, const char *host,
                 dlb_error *err)
 {
-    static const char *const names[] = {
-        [ONE] = "one", [THREADS] = "threads", [RANKS] = "ranks", [APART] = "apart"};
+    static const char *const names[] = {[ONE] = "one",
+                                        [THREADS] = "threads",
+                                        [RANKS] = "ranks",
+                                        [BATCHES] = "batches",
+                                        [APART] = "apart"};
     const side *s = &b->sides[which];
     if (!b->options->csv)
         return 0;
@@ -101,17 +105,22 @@ static int save(const bench *b, int which, const dlb_bench_training *t, int roun
 
 /* ---- Measuring ---- */
 
-/* The same images, in the same steps, whoever computes them. */
+/*
+ * The same images, in the same steps, whoever computes them. Where each rank has a batch of its
+ * own, there are as many steps, so as many epochs more: what is zero depends on how much is
+ * learned.
+ */
 static dlb_bench_training training_of(const bench *b, int which)
 {
     const options *o = b->options;
-    int ranks = which == RANKS ? (int)o->cores : 1;
+    int ranks = which == RANKS || which == BATCHES ? (int)o->cores : 1;
+    int batches = which == BATCHES ? ranks : 1;
     return (dlb_bench_training){.model = o->model,
                                 .data = o->data,
                                 .ranks = ranks,
                                 .threads = which == THREADS ? (int)o->cores : 1,
-                                .batch = o->batch / ranks,
-                                .epochs = b->length.epochs,
+                                .batch = o->batch * batches / ranks,
+                                .epochs = b->length.epochs * batches,
                                 .images = b->length.epoch.train / ranks,
                                 .test_images = b->length.epoch.test / ranks};
 }
@@ -286,7 +295,7 @@ static void print_side(const bench *b, int which, bool near)
 
 static void print_sides(const bench *b, bool near)
 {
-    for (int which = THREADS; which <= RANKS; which++)
+    for (int which = THREADS; which <= BATCHES; which++)
         print_side(b, which, near);
 }
 
@@ -317,6 +326,7 @@ static void print(const bench *b)
         "  of the peak's: the speed-up by that gain, in the same round; by steps: that of the "
         "median "
         "step, so without what disturbs a few\n"
+        "  a batch each: as many steps, each of as many batches as there are ranks\n"
         "  trainings apart: each of all images, on a core of its own, at the same time; they share "
         "nothing but the machine\n"
         "  evaluation: images/s forward only, by images/s of training; memory: most of a rank\n",
@@ -349,8 +359,9 @@ static void make_sides(bench *b)
         if (i == APART)
             snprintf(s->label, sizeof s->label, "%lld trainings apart", b->options->cores);
         else
-            snprintf(s->label, sizeof s->label, "%d rank%s × %d thread%s", t.ranks,
-                     t.ranks == 1 ? "" : "s", t.threads, t.threads == 1 ? "" : "s");
+            snprintf(s->label, sizeof s->label, "%d rank%s × %d thread%s%s", t.ranks,
+                     t.ranks == 1 ? "" : "s", t.threads, t.threads == 1 ? "" : "s",
+                     i == BATCHES ? ", a batch each" : "");
     }
     b->peak_one = make_values(b);
     b->peak_all = make_values(b);
