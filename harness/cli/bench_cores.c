@@ -49,7 +49,7 @@ typedef struct side {
 typedef struct bench {
     const options *options;
     dlb_bench_trainings trainings;
-    dlb_bench_length length; /* of every training */
+    dlb_bench_length length; /* of a training whose cores share a batch */
     side sides[SIDES];
     double peak_one_now, peak_all_now; /* GFLOP/s, right before a training */
     double *peak_one, *peak_all;       /* the best of each round */
@@ -115,7 +115,8 @@ static dlb_bench_training training_of(const bench *b, int which)
     const options *o = b->options;
     int ranks = which == RANKS || which == BATCHES ? (int)o->cores : 1;
     int batches = which == BATCHES ? ranks : 1;
-    return (dlb_bench_training){.model = o->model,
+    return (dlb_bench_training){.steps = true,
+                                .model = o->model,
                                 .data = o->data,
                                 .ranks = ranks,
                                 .threads = which == THREADS ? (int)o->cores : 1,
@@ -127,7 +128,8 @@ static dlb_bench_training training_of(const bench *b, int which)
 
 static void set_length(bench *b, double images)
 {
-    b->length = dlb_bench_length_of(images, b->options->batch, &b->options->set);
+    const options *o = b->options;
+    b->length = dlb_bench_length_of(images, o->batch * o->cores, &o->set);
 }
 
 /* As long as was asked for, or such that one core trains for about run_s. */
@@ -433,9 +435,11 @@ static int check_shares(const options *o, dlb_error *err)
     if (o->batch % o->cores)
         return dlb_fail(err, DLB_BAD_INPUT, "--batch %lld: cannot be shared equally by %lld ranks",
                         o->batch, o->cores);
-    if (o->images % o->batch)
-        return dlb_fail(err, DLB_BAD_INPUT, "--images %lld: must be a multiple of the batch, %lld",
-                        o->images, o->batch);
+    if (o->images % (o->batch * o->cores))
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "--images %lld: must be a multiple of %lld, a batch of %lld for each of "
+                        "%lld ranks",
+                        o->images, o->batch * o->cores, o->batch, o->cores);
     return 0;
 }
 
@@ -445,10 +449,12 @@ static int check_set(const options *o, dlb_error *err)
     if (o->images > set->train)
         return dlb_fail(err, DLB_BAD_INPUT, "--images %lld: %s has only %lld", o->images, o->data,
                         set->train);
-    if (o->batch > set->train || o->batch > set->test)
+    long long batches = o->batch * o->cores;
+    if (batches > set->train || batches > set->test)
         return dlb_fail(err, DLB_BAD_INPUT,
-                        "--batch %lld: %s has only %lld training and %lld test images", o->batch,
-                        o->data, set->train, set->test);
+                        "--batch %lld: %s has only %lld training and %lld test images for %lld "
+                        "cores",
+                        o->batch, o->data, set->train, set->test, o->cores);
     return 0;
 }
 

@@ -27,6 +27,7 @@ typedef struct dlb_kernel_row {
     char name[112];
     const char *kernel;
     bool alternative; /* the kernel could compute it, but the plan has a better one */
+    bool evaluation;  /* it is no part of a training step */
     dlk_cost cost;    /* of a call, as if dense */
     int images;       /* of a call; 1: a call is a step, whatever its images */
     double nonzero;   /* share of what it multiplies by that is not zero; NaN: it does not matter */

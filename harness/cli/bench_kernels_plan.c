@@ -203,11 +203,12 @@ static dlb_kernel_row *add_forward(dlb_kernel_plan *p, const char *layers, const
 static void add_evaluation(dlb_kernel_plan *p, const char *layers, const dlb_stage *plan,
                            dlb_bench_stage *stage)
 {
-    if (!plan->lanes)
+    if (!plan->lanes || p->batch < dlb_lanes_least_batch(p->kernels.lanes))
         return;
     dlb_kernel_row *row = add_row(p, layers, "evaluation");
+    row->evaluation = true;
     row->kernel = plan->lanes->name;
-    row->cost = dlb_bench_stage_forward_cost(plan, p->batch);
+    row->cost = dlb_bench_stage_evaluation_cost(plan, p->batch);
     row->own = (dlb_kernel_call){stage, dlb_bench_stage_evaluate, NULL, 1};
 }
 
@@ -340,19 +341,23 @@ static void add_update(dlb_kernel_plan *p)
     row->blas = (dlb_kernel_call){p, update_blas, NULL, 1};
 }
 
+/* The stages of a trunk from layer `first` on; returns the end of them. */
+static int add_trunk(dlb_kernel_plan *p, int first)
+{
+    dlb_stage stages[DLB_TRUNK_STAGES];
+    int count = dlb_trunk_stages(p->model, first, &p->kernels, stages);
+    for (int k = 0; k < count; k++)
+        add_stage(p, &stages[k]);
+    return count ? stages[count - 1].end : first;
+}
+
 void dlb_kernel_plan_make_rows(dlb_kernel_plan *p)
 {
-    for (int i = 0; i < p->model->layer_count; i++) {
-        const dlb_layer *layer = &p->model->layers[i];
-        dlb_stage stage = {0};
-        if (layer->kind == DLB_CONV2D)
-            stage = dlb_stage_at(p->model, i, &p->kernels);
-        if (dlb_stage_is_fused(&stage)) {
-            add_stage(p, &stage);
-            i = stage.end - 1;
-        } else {
-            add_layer(p, layer);
-        }
+    for (int i = 0; i < p->model->layer_count;) {
+        int end = add_trunk(p, i);
+        if (end == i)
+            add_layer(p, &p->model->layers[end++]);
+        i = end;
     }
     add_whole(p);
     add_update(p);

@@ -88,6 +88,14 @@ static void print_references(const dlb_kernel_result *r)
            dlb_kernel_peak_gflops(r), dlb_kernel_triad_gbs(r));
 }
 
+static bool has_evaluation(const dlb_kernel_plan *p)
+{
+    for (size_t i = 0; i < p->row_count; i++)
+        if (p->rows[i].evaluation)
+            return true;
+    return false;
+}
+
 static bool has_alternative(const dlb_kernel_plan *p)
 {
     bool found = false;
@@ -119,6 +127,9 @@ void dlb_kernel_print(const dlb_kernel_result *r)
         printf("  (kernel): it could compute this, too, but the plan does not use it; "
                "(" DLB_KERNEL_PRODUCT "): only the product, by\n"
                "  OpenBLAS, of patches that lie there unfolded\n");
+    if (has_evaluation(p))
+        printf("  evaluation: many images at once, without turning them into lanes and back and "
+               "preparing weights\n");
     printf("  GFLOP/s: as if dense, nothing skipped; of sgemm: that rate by sgemm's in the same "
            "round\n"
            "  × blas: how many times as fast as im2col and OpenBLAS, layer by layer, in the same "

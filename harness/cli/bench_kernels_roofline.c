@@ -83,13 +83,13 @@ static int left_to_right(const void *a, const void *b)
     return sign ? sign : order(one->gflops, other->gflops);
 }
 
-/* What the plan uses; returns how many. */
+/* What the plan uses in a step; returns how many. */
 static size_t make_marks(const dlb_kernel_result *r, mark *marks)
 {
     size_t count = 0;
     for (size_t i = 0; i < r->plan->row_count; i++) {
         const dlb_kernel_row *row = &r->plan->rows[i];
-        if (row->alternative)
+        if (row->alternative || row->evaluation)
             continue;
         double gflops = dlb_kernel_row_gflops(r, row);
         marks[count++] =

@@ -322,13 +322,13 @@ void dlb_bench_stage_free(dlb_bench_stage *s)
 
 /* ---- Cost ---- */
 
-/* The convolution's own outputs never leave the stage; its outputs and winners do. */
-static dlk_cost fused(dlk_cost cost, const dlb_stage *plan, int images)
+/* The convolution's own outputs never leave the stage; its outputs and, if wanted, winners do. */
+static dlk_cost fused(dlk_cost cost, const dlb_stage *plan, int images, bool winners)
 {
     const dlk_conv2d *conv = &plan->shape.conv;
     double inner = (double)dlk_conv2d_oh(conv) * dlk_conv2d_ow(conv) * conv->oc * sizeof(float);
     double outer = (double)dlk_stage_outputs(&plan->shape) *
-                   (double)(sizeof(float) + (plan->shape.pool ? 1 : 0));
+                   (double)(sizeof(float) + (plan->shape.pool && winners ? 1 : 0));
     cost.bytes += images * (outer - inner);
     return cost;
 }
@@ -343,14 +343,20 @@ static dlk_conv2d convolution_of(const dlb_stage *plan, int images)
 dlk_cost dlb_bench_stage_forward_cost(const dlb_stage *plan, int images)
 {
     dlk_conv2d conv = convolution_of(plan, images);
-    return fused(dlk_conv2d_forward_cost(&conv), plan, images);
+    return fused(dlk_conv2d_forward_cost(&conv), plan, images, true);
+}
+
+dlk_cost dlb_bench_stage_evaluation_cost(const dlb_stage *plan, int images)
+{
+    dlk_conv2d conv = convolution_of(plan, images);
+    return fused(dlk_conv2d_forward_cost(&conv), plan, images, false);
 }
 
 /* Both gradients in one pass: the outputs' are read once. */
 dlk_cost dlb_bench_stage_backward_cost(const dlb_stage *plan, int images)
 {
     dlk_conv2d conv = convolution_of(plan, images);
-    dlk_cost cost = fused(dlk_conv2d_backward_weights_cost(&conv), plan, images);
+    dlk_cost cost = fused(dlk_conv2d_backward_weights_cost(&conv), plan, images, true);
     if (plan->data) {
         cost.flops += dlk_conv2d_backward_data_cost(&conv).flops;
         cost.bytes += (double)images * (double)dlk_stage_inputs(&plan->shape) * sizeof(float);

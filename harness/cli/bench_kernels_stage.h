@@ -44,6 +44,7 @@ double dlb_bench_stage_alive(const dlb_bench_stage *stage);
 
 /* What a batch costs: the convolution's FLOPs, and the bytes that enter and leave the stage. */
 dlk_cost dlb_bench_stage_forward_cost(const dlb_stage *plan, int images);
+dlk_cost dlb_bench_stage_evaluation_cost(const dlb_stage *plan, int images);
 dlk_cost dlb_bench_stage_backward_cost(const dlb_stage *plan, int images);
 
 #endif

@@ -115,7 +115,8 @@ static void make_command(const dlb_bench_training *t, const traces *left, comman
 {
     *c = (command){.words = {"train", "--quiet"}};
     add(c, "--result", left->result);
-    add(c, "--steps", left->steps);
+    if (t->steps)
+        add(c, "--steps", left->steps);
     add(c, "--model", t->model);
     add(c, "--data", t->data ? t->data : "synthetic");
     add_number(c, "--ranks", t->ranks);
@@ -145,20 +146,25 @@ static int start(const dlb_bench_training *t, const dlb_launch_machine *machine,
     return 0;
 }
 
+static double images_in_step(const dlb_bench_training *t)
+{
+    return (double)(t->batch * (t->workers ? t->workers : t->ranks));
+}
+
 static int train(const dlb_bench_trainings *t, const dlb_bench_training *training,
                  dlb_starter starter, int index, dlb_bench_speed *speed, dlb_error *err)
 {
     traces left;
-    double step_s = 0;
+    double step_s = NAN;
     snprintf(left.result, sizeof left.result, "%s/result%d.json", t->folder, index);
     snprintf(left.steps, sizeof left.steps, "%s/steps%d.csv", t->folder, index);
     int status = start(training, &t->machine, starter, &left, err);
     if (status == 0)
         status = read_speed(left.result, speed, err);
-    if (status == 0)
+    if (status == 0 && training->steps)
         status = read_median_step(left.steps, &step_s, err);
     if (status == 0)
-        speed->step_images_per_s = (double)(training->batch * training->ranks) / step_s;
+        speed->step_images_per_s = images_in_step(training) / step_s;
     unlink(left.result);
     unlink(left.steps);
     if (status < 0)

@@ -20,12 +20,13 @@ typedef struct dlb_bench_training {
     long long epochs;      /* 0: one */
     long long images;      /* of a rank in an epoch */
     long long test_images; /* of a rank; 0: so few that they take no time */
+    bool steps;            /* whether the median step is wanted */
 } dlb_bench_training;
 
 /* NaN: missing. */
 typedef struct dlb_bench_speed {
     double train_s, images_per_s;
-    double step_images_per_s;     /* in the median step: what disturbs few steps does not count */
+    double step_images_per_s;     /* in the median step, which few disturbances do not change */
     double eval_images_per_s;     /* forward only, of all epochs */
     double exposed_pct, wait_pct; /* communication and waiting: of train_s, mean of the ranks */
     double peak_mb;               /* resident memory of the rank with most */

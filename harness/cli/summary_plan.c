@@ -44,20 +44,16 @@ static bool is_computed(const dlb_layer *layer)
     return dlb_layer_operation(layer->kind, DLB_FORWARD) != DLK_OP_COUNT;
 }
 
+/* What is said below the table. */
+typedef struct notes {
+    dlb_str small, reasons;
+    bool lanes; /* some stages evaluate many images at once */
+} notes;
+
 static void add_small(const dlb_layer *layer, const dlk_kernels *kernels, dlb_str *small)
 {
     if (is_computed(layer) && dlb_layer_is_small(layer, kernels))
         dlb_str_addf(small, "%s%s", small->text ? ", " : "", layer->name);
-}
-
-/* The layers of a trunk from layer `first` on; returns the end of them. */
-static int print_trunk(const dlb_model *model, int first, const dlk_kernels *kernels)
-{
-    dlb_stage stages[DLB_TRUNK_STAGES];
-    int count = dlb_trunk_stages(model, first, kernels, stages);
-    for (int k = 0; k < count; k++)
-        print_stage(model, &stages[k]);
-    return count ? stages[count - 1].end : first;
 }
 
 static void explain(const dlb_model *model, int layer, const dlk_kernels *kernels, dlb_str *reasons)
@@ -68,36 +64,54 @@ static void explain(const dlb_model *model, int layer, const dlk_kernels *kernel
     dlb_str_addf(reasons, "%s is not fused: %s\n", model->layers[layer].name, stage.why);
 }
 
-static void print_operations(const dlb_model *model, const dlk_kernels *kernels, dlb_str *reasons,
-                             dlb_str *small)
+/* The layers of a trunk from layer `first` on; returns the end of them. */
+static int print_trunk(const dlb_model *model, int first, const dlk_kernels *kernels, notes *n)
+{
+    dlb_stage stages[DLB_TRUNK_STAGES];
+    int count = dlb_trunk_stages(model, first, kernels, stages);
+    for (int k = 0; k < count; k++) {
+        print_stage(model, &stages[k]);
+        n->lanes |= stages[k].lanes != NULL;
+    }
+    return count ? stages[count - 1].end : first;
+}
+
+static void print_operations(const dlb_model *model, const dlk_kernels *kernels, notes *n)
 {
     for (int i = 0; i < model->layer_count;) {
-        int end = print_trunk(model, i, kernels);
-        if (end > i) {
-            i = end;
-            continue;
+        int end = print_trunk(model, i, kernels, n);
+        if (end == i) {
+            explain(model, i, kernels, &n->reasons);
+            print_layer(model, i, kernels);
+            add_small(&model->layers[end++], kernels, &n->small);
         }
-        explain(model, i, kernels, reasons);
-        print_layer(model, i, kernels);
-        add_small(&model->layers[i++], kernels, small);
+        i = end;
     }
+}
+
+static void print_notes(const dlk_kernels *kernels, const notes *n)
+{
+    puts("\nLayers joined by + are one operation; such lines in a row run together, image by "
+         "image.");
+    if (n->lanes)
+        printf("In evaluation, lanes take %d images at once, where batches have at least %d.\n",
+               kernels->lanes->images, dlb_lanes_least_batch(kernels->lanes));
+    if (n->small.text)
+        printf("Small: %s. With several threads, each takes blocks of images through such layers "
+               "in a row.\n",
+               n->small.text);
+    if (n->reasons.text)
+        fputs(n->reasons.text, stdout);
 }
 
 void dlb_print_plan(const dlb_model *model, const dlk_kernels *kernels)
 {
-    dlb_str reasons = DLB_STR_INIT, small = DLB_STR_INIT;
+    notes n = {DLB_STR_INIT, DLB_STR_INIT, false};
     printf("Model %s with kernels = %s, isa = %s\n\n", model->name,
            dlk_family_name(kernels->family), dlk_isa_name(kernels->isa));
     print_row("layers", "forward", "backward", "evaluation");
-    print_operations(model, kernels, &reasons, &small);
-    puts("\nLayers joined by + are one operation; such lines in a row run together, image by "
-         "image.");
-    if (small.text)
-        printf("Small: %s. With several threads, each takes blocks of images through such layers "
-               "in a row.\n",
-               small.text);
-    if (reasons.text)
-        fputs(reasons.text, stdout);
-    dlb_str_release(&small);
-    dlb_str_release(&reasons);
+    print_operations(model, kernels, &n);
+    print_notes(kernels, &n);
+    dlb_str_release(&n.small);
+    dlb_str_release(&n.reasons);
 }

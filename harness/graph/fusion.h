@@ -31,7 +31,9 @@ typedef struct dlb_stage {
     const dlk_stage_backward *backward;
     char why[160];
 
-    const dlk_stage_forward *lanes; /* evaluates many images at once; NULL: none does */
+    /* Could evaluate many images at once; NULL: none could. It does so in a trunk that has them
+     * all (dlb_trunk_stages), of batches that are not too small. */
+    const dlk_stage_forward *lanes;
 } dlb_stage;
 
 /*
@@ -49,6 +51,13 @@ enum { DLB_TRUNK_STAGES = 8 };
  */
 int dlb_trunk_stages(const dlb_model *model, int first, const dlk_kernels *kernels,
                      dlb_stage stages[DLB_TRUNK_STAGES]);
+
+/* Lanes that stay empty take as long as others, and of few tasks most threads have none: in smaller
+ * batches evaluation goes image by image. */
+static inline int dlb_lanes_least_batch(const dlk_lanes *lanes)
+{
+    return 2 * lanes->images;
+}
 
 /*
  * Whether backward computes a stage's values again, where another stage follows it, instead of

@@ -68,13 +68,19 @@ static void plan_scratch(dlb_trunk *t)
     t->scratch_lanes[1] = reserve(t, images * larger(inputs, outputs));
 }
 
+static const dlk_lanes *lanes_for(const dlk_kernels *kernels, const dlb_stage *stages, int batch)
+{
+    const dlk_lanes *lanes = kernels->lanes;
+    return stages[0].lanes && batch >= dlb_lanes_least_batch(lanes) ? lanes : NULL;
+}
+
 dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlk_kernels *kernels,
                             const dlb_stage *stages, int count, int batch, dlb_buffers *buffers)
 {
     dlb_trunk *t = dlb_alloc(1, sizeof *t);
     *t = (dlb_trunk){.model = model,
                      .batch = batch,
-                     .lanes = stages[0].lanes ? kernels->lanes : NULL,
+                     .lanes = lanes_for(kernels, stages, batch),
                      .count = count,
                      .plans = dlb_alloc((size_t)count, sizeof *t->plans),
                      .stages = dlb_alloc((size_t)count, sizeof *t->stages),

@@ -7,31 +7,6 @@ typedef struct evaluation {
     const dlk_team *team;
 } evaluation;
 
-static int parts_of(const trunk_stage *stage)
-{
-    return stage->plan->lanes->parts(&stage->plan->shape);
-}
-
-/* One part of the weights of all stages. */
-static void prepare_part(void *arg, int part, int thread)
-{
-    (void)thread;
-    const evaluation *e = arg;
-    const trunk_stage *stage = e->trunk->stages;
-    for (; part >= parts_of(stage); stage++)
-        part -= parts_of(stage);
-    stage->plan->lanes->prepare(&stage->plan->shape, part, stage->node->weights, stage->node->bias,
-                                stage->lanes);
-}
-
-static void prepare_stages(evaluation *e, dlk_team *team)
-{
-    int parts = 0;
-    for (int k = 0; k < e->trunk->count; k++)
-        parts += parts_of(&e->trunk->stages[k]);
-    dlk_parallel(team, parts, prepare_part, e);
-}
-
 /* Take what is in lanes through all stages; returns where it is then. */
 static const float *run_stages(const dlb_trunk *t, float *scratch)
 {
@@ -69,7 +44,5 @@ void dlb_trunk_evaluate(const dlb_trunk *t, const dlb_node_context *context, dlk
 {
     evaluation e = {t, context, team};
     int images = t->lanes->images;
-    if (!context->step->same_weights)
-        prepare_stages(&e, team);
     dlk_parallel(team, (context->step->n + images - 1) / images, evaluate_images, &e);
 }

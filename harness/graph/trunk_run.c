@@ -315,16 +315,26 @@ static void backward_group(void *arg, int group, int thread)
 
 /* ---- The whole batch ---- */
 
-static int forward_parts(const dlb_stage *plan)
+static bool in_lanes(const trunk_pass *pass)
 {
-    return plan->forward->parts(&plan->shape);
+    return pass->context->evaluating && pass->trunk->lanes;
+}
+
+static const dlk_stage_forward *forward_of(const trunk_pass *pass, const dlb_stage *plan)
+{
+    return in_lanes(pass) ? plan->lanes : plan->forward;
+}
+
+static int forward_parts(const trunk_pass *pass, const dlb_stage *plan)
+{
+    return forward_of(pass, plan)->parts(&plan->shape);
 }
 
 /* Training wants the weights for dx, too, so that they are there when images return. */
 static int parts_of(const trunk_pass *pass, const dlb_stage *plan)
 {
     int back = pass->context->evaluating ? 0 : plan->backward->parts(&plan->shape, plan->data);
-    return forward_parts(plan) + back;
+    return forward_parts(pass, plan) + back;
 }
 
 /* One part of the weights of all stages, in the kernels' layouts. */
@@ -336,10 +346,11 @@ static void prepare_part(void *arg, int part, int thread)
     for (; part >= parts_of(pass, stage->plan); stage++)
         part -= parts_of(pass, stage->plan);
     const dlb_stage *plan = stage->plan;
-    int back = part - forward_parts(plan);
+    int back = part - forward_parts(pass, plan);
     if (back < 0)
-        plan->forward->prepare(&plan->shape, part, stage->node->weights, stage->node->bias,
-                               stage->prepared);
+        forward_of(pass, plan)
+            ->prepare(&plan->shape, part, stage->node->weights, stage->node->bias,
+                      in_lanes(pass) ? stage->lanes : stage->prepared);
     else
         plan->backward->prepare(&plan->shape, back, stage->node->weights, stage->back);
 }
@@ -356,13 +367,12 @@ void dlb_trunk_run_forward(void *self, void *context, dlk_team *team)
 {
     dlb_trunk *t = self;
     trunk_pass pass = {.trunk = t, .context = context, .team = team};
-    if (pass.context->evaluating && t->lanes) {
-        dlb_trunk_evaluate(t, context, team);
-        return;
-    }
     if (!pass.context->step->same_weights)
         prepare_stages(&pass, team);
-    dlk_parallel(team, pass.context->step->n, forward_image, &pass);
+    if (in_lanes(&pass))
+        dlb_trunk_evaluate(t, context, team);
+    else
+        dlk_parallel(team, pass.context->step->n, forward_image, &pass);
     if (!pass.context->evaluating && pass.context->step->n > 0)
         t->left_sums = 0;
 }

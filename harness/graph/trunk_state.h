@@ -1,4 +1,4 @@
-/* A trunk from within: what trunk.c plans and trunk_run.c runs. */
+/* A trunk from within: what trunk.c plans, and trunk_run.c and trunk_lanes.c run. */
 #ifndef DLB_GRAPH_TRUNK_STATE_H
 #define DLB_GRAPH_TRUNK_STATE_H
 
@@ -67,7 +67,7 @@ void dlb_trunk_fetch_entry(const dlb_trunk *t, const dlb_node_context *context, 
 /* The whole trunk forward and backward, as operations of a program. */
 dlb_op_fn dlb_trunk_run_forward, dlb_trunk_run_backward;
 
-/* Forward of a trunk that evaluates in lanes. */
+/* Forward of a trunk that evaluates in lanes, when weights are prepared. */
 void dlb_trunk_evaluate(const dlb_trunk *t, const dlb_node_context *context, dlk_team *team);
 
 #endif

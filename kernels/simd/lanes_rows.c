@@ -1,7 +1,7 @@
 /*
  * Forward of pooled convolutions of stride 1 whose kernel is five wide, by Winograd's algorithm
- * F(4, 5) along rows, V images at once (lanes.h): for few input channels, where the transforms of
- * both directions would take longer than what they save.
+ * F(4, 5) along rows, V images at once (lanes.h): for one input channel, where the transforms of
+ * both directions would take longer than what they save, and what lanes_squares.c does not fit.
  *
  * A row of four outputs belongs to two windows of the pool. The eight pixels under it are evaluated
  * at eight points, and so is each row of the kernel; there one product a point and row of the
@@ -19,7 +19,7 @@
 #include "simd/lanes.h"
 #include "simd/simd.h"
 
-/* Both rows of windows at a share of their points are summed up at once for some channels. */
+/* Both rows of a window at a share of their points are summed up at once for some channels. */
 enum { ROWS = 2, MOST_CHANNELS = ACCUMULATORS / (ROWS * HALF) };
 
 /* Rows of pixels under a row of windows. */
@@ -139,17 +139,18 @@ DLK_INLINE void add_share(const int channels, const int kh, const pair *p, ptrdi
 {
     const dlk_stage *s = p->stage;
     ptrdiff_t step = (ptrdiff_t)s->conv.oc * HALF;
-    for (int c = 0; c < s->conv.c; c++, at += line_floats(s), weights += kh * step)
+    for (int c = 0; c < s->conv.c; c++, at += line_floats(s), weights += kh * step) {
         DLK_UNROLL
-    for (int y = 0; y <= kh; y++) {
-        vec pixel[HALF];
-        DLK_UNROLL
-        for (int i = 0; i < HALF; i++)
-            pixel[i] = load(p->pixels[y] + at + i * V);
-        if (y < kh)
-            add_row(channels, weights + y * step, pixel, sum);
-        if (y > 0)
-            add_row(channels, weights + (y - 1) * step, pixel, sum + HALF);
+        for (int y = 0; y <= kh; y++) {
+            vec pixel[HALF];
+            DLK_UNROLL
+            for (int i = 0; i < HALF; i++)
+                pixel[i] = load(p->pixels[y] + at + i * V);
+            if (y < kh)
+                add_row(channels, weights + y * step, pixel, sum);
+            if (y > 0)
+                add_row(channels, weights + (y - 1) * step, pixel, sum + HALF);
+        }
     }
 }
 
@@ -194,6 +195,8 @@ DLK_INLINE void with_channels(const int channels, const pair *p, int first)
         compute_channels(channels, p->stage->conv.kh, p, first);
 }
 
+_Static_assert(MOST_CHANNELS == (DLK_WIDTH == 16 ? 3 : 1), "a case for every number of channels");
+
 /* Call compute_channels with a number that it knows when it is compiled. */
 static void compute_block(int channels, const pair *p, int first)
 {
@@ -215,10 +218,9 @@ static void compute_block(int channels, const pair *p, int first)
 static void compute_pair(const pair *p)
 {
     int oc = p->stage->conv.oc;
-    for (int done = 0, blocks = (oc + MOST_CHANNELS - 1) / MOST_CHANNELS; blocks > 0; blocks--) {
-        int channels = (oc - done + blocks - 1) / blocks;
+    for (int done = 0, channels; done < oc; done += channels) {
+        channels = next_block(oc - done, MOST_CHANNELS);
         compute_block(channels, p, done);
-        done += channels;
     }
 }
 

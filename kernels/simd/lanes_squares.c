@@ -190,6 +190,8 @@ DLK_INLINE void compute_channels(const int channels, const tile *t, int first)
         pool_tile(t, first + i, half + i * HALF * LINE);
 }
 
+_Static_assert(MOST_CHANNELS == (DLK_WIDTH == 16 ? 6 : 3), "a case for every number of channels");
+
 /* Call compute_channels with a number that it knows when it is compiled. */
 static void compute_block(int channels, const tile *t, int first)
 {
@@ -217,15 +219,13 @@ static void compute_block(int channels, const tile *t, int first)
     }
 }
 
-/* In the fewest blocks, evenly. */
 static void compute_tile(const tile *t)
 {
     int oc = t->stage->conv.oc;
     transform_pixels(t);
-    for (int done = 0, blocks = (oc + MOST_CHANNELS - 1) / MOST_CHANNELS; blocks > 0; blocks--) {
-        int channels = (oc - done + blocks - 1) / blocks;
+    for (int done = 0, channels; done < oc; done += channels) {
+        channels = next_block(oc - done, MOST_CHANNELS);
         compute_block(channels, t, done);
-        done += channels;
     }
 }
 

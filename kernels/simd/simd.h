@@ -18,7 +18,7 @@ extern const dlk_stage_forward DLK_SIMD(direct);           /* direct.c: whole ve
 /* Forward of many images: lanes.c. */
 extern const dlk_lanes DLK_SIMD(lanes);
 extern const dlk_stage_forward DLK_SIMD(lanes_squares); /* 5×5, pooled */
-extern const dlk_stage_forward DLK_SIMD(lanes_rows);    /* 5 wide, pooled, few input channels */
+extern const dlk_stage_forward DLK_SIMD(lanes_rows);    /* 5 wide, pooled */
 
 /* Backward of stages. */
 extern const dlk_stage_backward DLK_SIMD(sparse);          /* sparse.c: after a pool */

@@ -102,6 +102,14 @@ DLK_INLINE vec relu(vec x)
     return larger((vec){0}, x);
 }
 
+/* How many of those left make the next block, if they come in the fewest of at most `most`, evenly.
+ */
+DLK_INLINE int next_block(int left, int most)
+{
+    int blocks = (left + most - 1) / most;
+    return (left + blocks - 1) / blocks;
+}
+
 DLK_INLINE int vectors_of(int floats)
 {
     return (floats + V - 1) / V;

@@ -72,10 +72,9 @@ typedef void compute_block_fn(int channels, const window_group *group, const int
 DLK_INLINE void for_kept_channels(const window_group *group, int most, compute_block_fn *compute)
 {
     const workspace *w = group->workspace;
-    for (int done = 0, blocks = (w->kept_count + most - 1) / most; blocks > 0; blocks--) {
-        int channels = (w->kept_count - done + blocks - 1) / blocks;
+    for (int done = 0, channels; done < w->kept_count; done += channels) {
+        channels = next_block(w->kept_count - done, most);
         compute(channels, group, w->kept + done);
-        done += channels;
     }
 }
 

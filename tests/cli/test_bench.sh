@@ -79,7 +79,8 @@ refuse '--roofline roof.gif: must be .* \.svg, \.png or \.pdf' kernels --rooflin
 refuse '--roofline .*dot.dot.svg: must be' kernels --roofline ./dot.dot.svg
 refuse '.*missing' kernels --roofline missing/roof.svg
 refuse '--batch 9: cannot be shared equally by 2 ranks' cores --cores 2 --batch 9
-refuse '--images 100: must be a multiple of the batch, 64' cores --cores 2 --batch 64 --images 100
+refuse '--images 64: must be a multiple of 128, a batch of 64 for each of 2 ranks' \
+    cores --cores 2 --batch 64 --images 64
 refuse '--images 64000: mnist has only 60000' cores --cores 2 --batch 64 --images 64000
 refuse '--batch 20000: mnist has only 60000 training and 10000 test' cores --cores 2 --batch 20000
 refuse '.*missing' cores --cores 2 --data ./missing
@@ -116,6 +117,13 @@ expect_stdout '^  sgemm 1024³ of OpenBLAS [0-9.]+ GFLOP/s .* FMA peak of a core
 expect_equal 2 "$(grep -c ',chosen,all layers forward and backward,' kernels.csv)"
 expect_equal 6 "$(grep -c ',reference,' kernels.csv)"
 expect_positive kernels.csv gflops
+
+it 'times what evaluates many images at once, where batches are large enough for it'
+expect_no_match ' evaluation '
+expect_exit 0 "$DLBENCH" bench kernels "${small[@]}" --batch 32 --rounds 1
+if grep -q ' lanes ' <("$DLBENCH" summary horovod_cnn --plan); then
+    expect_stdout '^  conv2d_2–[a-z0-9_]+ evaluation +lanes 5x5 +[0-9.]+ [nµm]?s '
+fi
 
 it 'times kernels that the plan could have taken, too, and tells them apart'
 if grep -q '^conv2d_2.*winograd' <("$DLBENCH" summary keras_cnn --plan); then
@@ -222,16 +230,19 @@ it 'compares what more cores bring to training and to the peak'
 expect_exit 0 "$DLBENCH" bench cores --cores 2 --rounds 2 --batch 32 --images 64 --model horovod_cnn \
     --csv cores.csv
 expect_stdout '^Cores and horovod_cnn: 64 images × 1 epoch of mnist in steps of 32'
-expect_stdout '^  1 rank × 1 thread +[0-9,]+ +1\.00 +1\.00…1\.00 +– +– +[0-9.]+ +[0-9]+ MB$'
-for cores in '1 rank × 2 threads' '2 ranks × 1 thread' '2 trainings apart'; do
-    expect_stdout "^  $cores +[0-9,]+( +[0-9.]+ +[0-9.]+…[0-9.]+){2} +[0-9.]+ +[0-9]+ MB\$"
+expect_stdout '^  1 rank × 1 thread +[0-9,]+ +1\.00 +1\.00…1\.00 +– +– +– +[0-9.]+ +[0-9]+ MB$'
+for cores in '1 rank × 2 threads' '2 ranks × 1 thread' '2 ranks × 1 thread, a batch each' \
+    '2 trainings apart'; do
+    expect_stdout "^  $cores +[0-9,]+( +[0-9.]+ +[0-9.]+…[0-9.]+){2}( +[0-9.]+){2} +[0-9]+ MB\$"
 done
 expect_stdout '^  FMA peak: [0-9]+ GFLOP/s on one core, [0-9]+ on 2: [0-9.]+ times as much'
-expect_rows $((2 * 4)) cores.csv
+expect_rows $((2 * 5)) cores.csv
 expect_equal 2 "$(count cores.csv side=apart ranks=1 threads=1 images=64)"
 expect_equal 2 "$(count cores.csv side=ranks ranks=2 threads=1 images=64 epochs=1 batch=32)"
+expect_equal 2 "$(count cores.csv side=batches ranks=2 threads=1 images=64 epochs=2)"
 expect_equal 2 "$(count cores.csv side=threads ranks=1 threads=2 data=mnist)"
 expect_positive cores.csv images_per_s
+expect_positive cores.csv median_step_images_per_s
 expect_positive cores.csv eval_images_per_s
 
 it 'leaves no files behind'
@@ -267,13 +278,13 @@ interrupted kernels --rounds 99991 --model horovod_cnn --data synthetic --steps 
 expect_equal '' "$(processes_with 99991)"
 interrupted scaling --images 60000 --model horovod_cnn
 expect_equal '' "$(processes_with "$TMPDIR")"
-interrupted cores --cores 2 --images 59968 --model horovod_cnn
+interrupted cores --cores 2 --images 59904 --model horovod_cnn
 expect_equal '' "$(processes_with "$TMPDIR")"
 expect_equal '' "$(ls tmp)"
 
 # start_apart: a `bench cores`, up to the moment when its trainings apart run; its number is $bench.
 start_apart() {
-    "$DLBENCH" bench cores --cores 2 --images 59968 --rounds 9999 --model horovod_cnn \
+    "$DLBENCH" bench cores --cores 2 --images 59904 --rounds 9999 --model horovod_cnn \
         >"$lib_folder/stdout" 2>"$lib_folder/stderr" &
     bench=$!
     until [ -n "$(processes_with result1.json)" ]; do sleep 0.05; done

@@ -12,7 +12,8 @@
  *
  * Kernels of stages come in lists, best first. Each says what shapes it does not fit and why,
  * brings the weights into the layout that it wants whenever they have changed, and then handles one
- * image at a time on the calling thread. What a kernel computes depends on its arguments alone.
+ * image at a time, or as many as there are lanes (dlk_lanes), on the calling thread. What a kernel
+ * computes depends on its arguments alone.
  *
  * Weights are prepared, and gradients finished, in parts, each by any thread and in any order, so
  * that those of all stages can be shared out at once.
@@ -105,16 +106,16 @@ typedef struct dlk_stage_forward {
 /* ---- Forward of many images ---- */
 
 /*
- * Several images at once, without winners and dropout, as evaluation wants them: lane i of every
- * vector is image i's. x and y of these kernels are [c][h][w][images]. What an image comes to does
- * not depend on the others.
+ * Several images at once, as evaluation wants them: lane i of every vector is image i's. x and y of
+ * these kernels are [c][h][w][images]; there are no planes, winners and dropouts, and the scale is
+ * 1. What an image comes to does not depend on the others.
  */
 typedef struct dlk_lanes {
     int images;
     const dlk_stage_forward *const *forward; /* best first, ended by NULL */
 
-    /* To and from images [h][w][c] that are `stride` floats apart, `count` of them: lanes that are
-     * left over repeat the last. */
+    /* To and from images [h][w][c] that are `stride` floats apart, `count` of them. On the way in,
+     * slack may be read behind each, and lanes that are left over repeat the last. */
     void (*enter)(const dlk_stage *s, int count, const float *x, size_t stride, float *lanes);
     void (*leave)(const dlk_stage *s, int count, const float *lanes, float *y, size_t stride);
 } dlk_lanes;

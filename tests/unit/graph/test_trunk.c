@@ -22,6 +22,9 @@ static const char *const models[] = {
     "conv2d filters=20 kernel=5\ndropout2d rate=0.5\nmaxpool size=2\nrelu\nflatten\n"
     "dense units=5\nsoftmax\n",
 
+    "model inner\ninput 56x56x1\nmaxpool size=2\nconv2d filters=6 kernel=5\nrelu\nmaxpool size=2\n"
+    "flatten\ndense units=5\nsoftmax\n",
+
     "model padded\ninput 13x11x3\nconv2d filters=16 kernel=3 padding=same\nrelu\n"
     "conv2d filters=16 kernel=3\nrelu\nmaxpool size=2\nconv2d filters=7 kernel=2\n"
     "maxpool size=2\nflatten\ndense units=5\nsoftmax\n",
@@ -370,6 +373,11 @@ Test(trunk, pixels_give_the_same_bits_as_the_floats_they_stand_for)
             f.step.pixels = (dlb_pixels){f.bytes, f.indices, &f.scale};
             run(&f, 2, 1, true);
             cr_assert_eq(memcmp(from_floats, f.gradients, bytes), 0, "%s", f.model.name);
+            run(&f, 2, 1, false);
+            double loss = f.result.loss_sum;
+            f.step.x = f.x;
+            run(&f, 2, 1, false);
+            cr_assert_eq(f.result.loss_sum, loss, "%s", f.model.name);
             free(from_floats);
         }
         tear_down(&f);
@@ -378,13 +386,16 @@ Test(trunk, pixels_give_the_same_bits_as_the_floats_they_stand_for)
 
 Test(trunk, a_batch_without_images_has_a_gradient_of_zero)
 {
-    fixture f;
-    set_up(&f, models[0], DLK_FAMILY_SIMD, DLK_ISA_AUTO);
-    run(&f, 2, 1, true);
-    f.step.n = 0;
-    run(&f, 2, 1, true);
-    cr_assert_eq(largest(f.gradients, dlb_graph_size(f.graph)), 0);
-    tear_down(&f);
+    for (int m = 0; m < MODELS; m++) {
+        fixture f;
+        set_up(&f, models[m], DLK_FAMILY_SIMD, DLK_ISA_AUTO);
+        run(&f, 2, 1, true);
+        f.step.n = 0;
+        run(&f, 2, 1, true);
+        cr_assert_eq(largest(f.gradients, dlb_graph_size(f.graph)), 0);
+        run(&f, 2, 1, false);
+        tear_down(&f);
+    }
 }
 
 static bool loss_is_finite(fixture *f, int block, float value)
@@ -401,7 +412,7 @@ static bool loss_is_finite(fixture *f, int block, float value)
 Test(trunk, a_value_that_is_not_finite_ends_in_a_loss_that_is_not)
 {
     const float bad[] = {NAN, INFINITY, -INFINITY};
-    for (int m = 0; m < 2; m++) {
+    for (int m = 0; m < 4; m++) {
         fixture plain, fused;
         set_up(&plain, models[m], DLK_FAMILY_REF, DLK_ISA_AUTO);
         set_up(&fused, models[m], DLK_FAMILY_SIMD, DLK_ISA_AUTO);

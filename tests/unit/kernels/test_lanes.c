@@ -25,7 +25,8 @@ static dlk_conv2d conv(int h, int w, int c, int oc)
 static void agree_in_squares(const dlk_stage_forward *kernel)
 {
     const dlk_conv2d shapes[] = {conv(12, 12, 10, 20), conv(8, 8, 2, 1),   conv(9, 13, 3, 7),
-                                 conv(20, 8, 5, 12),   conv(8, 25, 17, 3), conv(12, 8, 2, 33)};
+                                 conv(20, 8, 5, 12),   conv(8, 25, 17, 3), conv(12, 8, 2, 33),
+                                 conv(8, 8, 64, 11)};
     for (uint32_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         dlk_stage s = {shapes[i], .relu = i % 2, .pool = true};
         check_stage_forward(kernel, &s, (stage_options){.seed = i}, squares_bound);
@@ -39,6 +40,11 @@ Test(lanes, squares_agree_with_double_at_every_size)
 
 static void agree_in_rows(const dlk_stage_forward *kernel)
 {
+    const dlk_conv2d shapes[] = {conv(28, 28, 1, 10), conv(7, 8, 16, 3)};
+    for (uint32_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        dlk_stage s = {shapes[i], .relu = true, .pool = true};
+        check_stage_forward(kernel, &s, (stage_options){.seed = 100 + i}, rows_bound);
+    }
     for (uint32_t i = 0; i < 40; i++) {
         int kh = kit_pick(5, i, 1, 7);
         dlk_conv2d shape = tall_conv(kh, kh + kit_pick(1, i, 1, 20), 4 + 4 * kit_pick(2, i, 1, 7),
@@ -152,6 +158,9 @@ static void refuse(const dlk_stage_forward *kernel)
     s.conv.w = 15;
     cr_assert_str_eq(kernel->misfit(&s), "its windows do not come in pairs");
     s = fits;
+    s.conv.stride_h = 2;
+    cr_assert_str_eq(kernel->misfit(&s), "its stride is not 1");
+    s = fits;
     s.pool = false;
     cr_assert_str_eq(kernel->misfit(&s), "it has no pool");
     s = fits;
@@ -162,8 +171,26 @@ static void refuse(const dlk_stage_forward *kernel)
     cr_assert_str_eq(kernel->misfit(&s), "its images are too large");
 }
 
+static void refuse_squares(const dlk_stage_forward *kernel)
+{
+    cr_assert_str_eq(kernel->misfit(&(dlk_stage){tall_conv(3, 12, 12, 3, 10), .pool = true}),
+                     "its kernel is not five high");
+    cr_assert_str_eq(kernel->misfit(&(dlk_stage){conv(12, 12, 1, 10), .pool = true}),
+                     "it has one input channel");
+    cr_assert_str_eq(kernel->misfit(&(dlk_stage){conv(10, 12, 3, 10), .pool = true}),
+                     "its windows do not come in squares");
+}
+
+static void refuse_rows(const dlk_stage_forward *kernel)
+{
+    cr_assert_str_eq(kernel->misfit(&(dlk_stage){tall_conv(8, 12, 12, 3, 10), .pool = true}),
+                     "its kernel is more than seven high");
+}
+
 Test(lanes, say_what_they_do_not_fit)
 {
     on_every_isa(SQUARES, refuse);
+    on_every_isa(SQUARES, refuse_squares);
     on_every_isa(ROWS, refuse);
+    on_every_isa(ROWS, refuse_rows);
 }
