@@ -499,7 +499,7 @@ int dlb_bench_cores(int argc, char **argv)
         .name = name,
         .about = "What more cores bring to training, as threads of a rank and as ranks, against "
                  "what they bring to the FMA peak and to trainings that share nothing; in turn. "
-                 "~1 min.",
+                 "~2 min.",
         .operands = "",
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags};
