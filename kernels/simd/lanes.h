@@ -9,6 +9,7 @@
 #ifndef DLK_SIMD_LANES_H
 #define DLK_SIMD_LANES_H
 
+#include "simd/pooled.h"
 #include "simd/tail.h"
 #include "simd/winograd_eight.h"
 
@@ -18,12 +19,9 @@ enum { MOST_FLOATS = 128 * 1024 };
 /* Why pairs of windows cannot be made; NULL: they can. */
 static inline const char *lanes_misfit(const dlk_stage *s)
 {
-    if (!s->pool)
-        return "it has no pool";
-    if (s->conv.stride_h != 1 || s->conv.stride_w != 1)
-        return "its stride is not 1";
-    if (s->conv.pad_h != 0 || s->conv.pad_w != 0)
-        return "it is padded";
+    const char *why = pooled_misfit(s);
+    if (why)
+        return why;
     if (s->conv.kw != TAPS)
         return "its kernel is not five wide";
     if (dlk_stage_ow(s) % 2 != 0)

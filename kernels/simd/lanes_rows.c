@@ -195,24 +195,12 @@ DLK_INLINE void with_channels(const int channels, const pair *p, int first)
         compute_channels(channels, p->stage->conv.kh, p, first);
 }
 
-_Static_assert(MOST_CHANNELS == (DLK_WIDTH == 16 ? 3 : 1), "a case for every number of channels");
-
 /* Call compute_channels with a number that it knows when it is compiled. */
 static void compute_block(int channels, const pair *p, int first)
 {
-    switch (channels) {
-    case 1:
-        with_channels(1, p, first);
-        break;
-#if DLK_WIDTH == 16
-    case 2:
-        with_channels(2, p, first);
-        break;
-    case 3:
-        with_channels(3, p, first);
-        break;
-#endif
-    }
+#define COMPUTE(constant) with_channels(constant, p, first)
+    DLK_WITH_CONSTANT(channels, MOST_CHANNELS, COMPUTE);
+#undef COMPUTE
 }
 
 static void compute_pair(const pair *p)

@@ -190,33 +190,12 @@ DLK_INLINE void compute_channels(const int channels, const tile *t, int first)
         pool_tile(t, first + i, half + i * HALF * LINE);
 }
 
-_Static_assert(MOST_CHANNELS == (DLK_WIDTH == 16 ? 6 : 3), "a case for every number of channels");
-
 /* Call compute_channels with a number that it knows when it is compiled. */
 static void compute_block(int channels, const tile *t, int first)
 {
-    switch (channels) {
-    case 1:
-        compute_channels(1, t, first);
-        break;
-    case 2:
-        compute_channels(2, t, first);
-        break;
-    case 3:
-        compute_channels(3, t, first);
-        break;
-#if DLK_WIDTH == 16
-    case 4:
-        compute_channels(4, t, first);
-        break;
-    case 5:
-        compute_channels(5, t, first);
-        break;
-    case 6:
-        compute_channels(6, t, first);
-        break;
-#endif
-    }
+#define COMPUTE(constant) compute_channels(constant, t, first)
+    DLK_WITH_CONSTANT(channels, MOST_CHANNELS, COMPUTE);
+#undef COMPUTE
 }
 
 static void compute_tile(const tile *t)

@@ -71,28 +71,9 @@ DLK_INLINE void with_channels(const int channels, const window_group *group, con
 /* Call correlate with sizes that it knows when it is compiled. */
 static void correlate_block(int channels, const window_group *group, const int32_t *channel)
 {
-    switch (channels) {
-    case 1:
-        with_channels(1, group, channel);
-        break;
-    case 2:
-        with_channels(2, group, channel);
-        break;
-    case 3:
-        with_channels(3, group, channel);
-        break;
-#if DLK_WIDTH == 16
-    case 4:
-        with_channels(4, group, channel);
-        break;
-    case 5:
-        with_channels(5, group, channel);
-        break;
-    case 6:
-        with_channels(6, group, channel);
-        break;
-#endif
-    }
+#define COMPUTE(constant) with_channels(constant, group, channel)
+    DLK_WITH_CONSTANT(channels, MOST_CHANNELS, COMPUTE);
+#undef COMPUTE
 }
 
 static void correlate_windows(const window_group *group)
@@ -116,7 +97,7 @@ static const char *misfit(const dlk_stage *s)
 {
     if (channels_fill_vectors(s))
         return "its channels fill vectors";
-    return DLK_SIMD(windows_misfit)(s);
+    return pooled_misfit(s);
 }
 
 static size_t prepared_floats(const dlk_stage *s)

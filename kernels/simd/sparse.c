@@ -14,6 +14,7 @@
 #include "loops.h"
 #include "simd/groups.h"
 #include "simd/matrix.h"
+#include "simd/pooled.h"
 #include "simd/simd.h"
 #include "simd/sparse_lists.h"
 #include "simd/squares.h"
@@ -268,13 +269,7 @@ static void run(const dlk_stage *s, const dlk_stage_return *back)
 static const char *misfit(const dlk_stage *s, bool data)
 {
     (void)data;
-    if (!s->pool)
-        return "it has no pool";
-    if (s->conv.stride_h != 1 || s->conv.stride_w != 1)
-        return "its stride is not 1";
-    if (s->conv.pad_h != 0 || s->conv.pad_w != 0)
-        return "it is padded";
-    return NULL;
+    return pooled_misfit(s);
 }
 
 static size_t prepared_floats(const dlk_stage *s, bool data)

@@ -145,4 +145,30 @@ DLK_INLINE uint32_t mask_bits(ivec mask)
 #define DLK_UNROLL _Pragma("GCC unroll 64")
 #endif
 
+/*
+ * CALL(number), a macro's, with a number of 1 … most that the compiler knows in each call, so that
+ * arrays which it sizes become registers.
+ */
+#define DLK_WITH_CONSTANT(number, most, CALL)                                                      \
+    do {                                                                                           \
+        _Static_assert((most) <= 8, "a case for every number");                                    \
+        switch (number) {                                                                          \
+            DLK_CONSTANT_CASE(1, most, CALL)                                                       \
+            DLK_CONSTANT_CASE(2, most, CALL)                                                       \
+            DLK_CONSTANT_CASE(3, most, CALL)                                                       \
+            DLK_CONSTANT_CASE(4, most, CALL)                                                       \
+            DLK_CONSTANT_CASE(5, most, CALL)                                                       \
+            DLK_CONSTANT_CASE(6, most, CALL)                                                       \
+            DLK_CONSTANT_CASE(7, most, CALL)                                                       \
+            DLK_CONSTANT_CASE(8, most, CALL)                                                       \
+        }                                                                                          \
+    } while (0)
+
+/* What is beyond `most` is called with it: it is never reached, and no other size is compiled. */
+#define DLK_CONSTANT_CASE(constant, most, CALL)                                                    \
+    case constant:                                                                                 \
+        if ((constant) <= (most))                                                                  \
+            CALL((constant) <= (most) ? (constant) : (most));                                      \
+        break;
+
 #endif

@@ -21,17 +21,6 @@ static int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-const char *DLK_SIMD(windows_misfit)(const dlk_stage *s)
-{
-    if (!s->pool)
-        return "it has no pool";
-    if (s->conv.stride_h != 1 || s->conv.stride_w != 1)
-        return "its stride is not 1";
-    if (s->conv.pad_h != 0 || s->conv.pad_w != 0)
-        return "it is padded";
-    return NULL;
-}
-
 static geometry geometry_of(const dlk_stage *s)
 {
     geometry g = {.rows = dlk_stage_oh(s),

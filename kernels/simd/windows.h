@@ -19,6 +19,7 @@
 #ifndef DLK_SIMD_WINDOWS_H
 #define DLK_SIMD_WINDOWS_H
 
+#include "simd/pooled.h"
 #include "simd/tail.h"
 
 enum { PHASES = 4 };
@@ -83,9 +84,6 @@ static inline bool channels_fill_vectors(const dlk_stage *s)
 {
     return s->conv.oc >= 2 * V && s->conv.oc % V == 0;
 }
-
-/* Why windows cannot be put into lanes; NULL: they can. */
-const char *DLK_SIMD(windows_misfit)(const dlk_stage *s);
 
 /* Scratch of a run in which the kernel itself wants `own` floats. */
 size_t DLK_SIMD(windows_scratch)(const dlk_stage *s, size_t own);

@@ -35,7 +35,7 @@ static const char *misfit(const dlk_stage *s)
         return "its kernel is not five wide";
     if (channels_fill_vectors(s))
         return "its channels fill vectors";
-    return DLK_SIMD(windows_misfit)(s);
+    return pooled_misfit(s);
 }
 
 /* Weights of an output channel at one share of the points. */
@@ -209,19 +209,9 @@ DLK_INLINE void with_channels(const int channels, const window_group *group, con
 /* Call compute_channels with a number that it knows when it is compiled. */
 static void compute_block(int channels, const window_group *group, const int32_t *channel)
 {
-    switch (channels) {
-    case 1:
-        with_channels(1, group, channel);
-        break;
-    case 2:
-        with_channels(2, group, channel);
-        break;
-#if DLK_WIDTH == 16
-    case 3:
-        with_channels(3, group, channel);
-        break;
-#endif
-    }
+#define COMPUTE(constant) with_channels(constant, group, channel)
+    DLK_WITH_CONSTANT(channels, MOST_CHANNELS, COMPUTE);
+#undef COMPUTE
 }
 
 static void compute_windows(const window_group *group)

@@ -40,7 +40,7 @@ static const char *misfit(const dlk_stage *s)
         return "it has fewer than 4 input channels";
     if (channels_fill_vectors(s) && 2 * windows_of(s) < (windows_of(s) + V - 1) / V * V)
         return "its channels fill vectors, its windows not half of them";
-    return DLK_SIMD(windows_misfit)(s);
+    return pooled_misfit(s);
 }
 
 /* Bias included. */
@@ -184,34 +184,9 @@ DLK_INLINE void compute_channels(const int channels, const window_group *group,
 /* Call compute_channels with a number that it knows when it is compiled. */
 static void compute_block(int channels, const window_group *group, const int32_t *channel)
 {
-    switch (channels) {
-    case 1:
-        compute_channels(1, group, channel);
-        break;
-    case 2:
-        compute_channels(2, group, channel);
-        break;
-    case 3:
-        compute_channels(3, group, channel);
-        break;
-    case 4:
-        compute_channels(4, group, channel);
-        break;
-#if DLK_WIDTH == 16
-    case 5:
-        compute_channels(5, group, channel);
-        break;
-    case 6:
-        compute_channels(6, group, channel);
-        break;
-    case 7:
-        compute_channels(7, group, channel);
-        break;
-    case 8:
-        compute_channels(8, group, channel);
-        break;
-#endif
-    }
+#define COMPUTE(constant) compute_channels(constant, group, channel)
+    DLK_WITH_CONSTANT(channels, MOST_CHANNELS, COMPUTE);
+#undef COMPUTE
 }
 
 static void compute_windows(const window_group *group)
