@@ -196,15 +196,28 @@ static dlb_spread spread_of(const bench *b, const double *values)
     return dlb_spread_of(values, (size_t)b->options->rounds);
 }
 
-/* Of above / below within a round, by the gain by / by_below in it; `by` NULL: as it is. */
-static dlb_spread ratio_of(const bench *b, const double *above, const double *below,
-                           const double *by, const double *by_below)
+/* Of above / below within a round. */
+static dlb_spread ratio_of(const bench *b, const double *above, const double *below)
 {
     size_t rounds = (size_t)b->options->rounds;
     double *ratios = dlb_alloc(rounds, sizeof *ratios);
     for (size_t i = 0; i < rounds; i++)
-        ratios[i] = above[i] / below[i] / (by ? by[i] / by_below[i] : 1);
+        ratios[i] = above[i] / below[i];
     dlb_spread spread = spread_of(b, ratios);
+    free(ratios);
+    return spread;
+}
+
+/* The same by what the peak gained in that round, in rounds that count; NULL: all do. */
+static dlb_spread efficiency_of(const bench *b, const double *above, const double *below,
+                                const bool *counts)
+{
+    size_t count = 0, rounds = (size_t)b->options->rounds;
+    double *ratios = dlb_alloc(rounds, sizeof *ratios);
+    for (size_t i = 0; i < rounds; i++)
+        if (!counts || counts[i])
+            ratios[count++] = above[i] / below[i] / (b->peak_all[i] / b->peak_one[i]);
+    dlb_spread spread = dlb_spread_of(ratios, count);
     free(ratios);
     return spread;
 }
@@ -219,19 +232,18 @@ static void add_memory(dlb_bench_table *table, double megabytes)
 static void add_row(const bench *b, const side *s, dlb_bench_table *table)
 {
     const side *one = &b->sides[ONE];
-    dlb_spread speedup = ratio_of(b, s->rate, one->rate, NULL, NULL);
+    dlb_spread speedup = ratio_of(b, s->rate, one->rate);
     dlb_spread efficiency = {.median = NAN}, by_step = efficiency;
     if (s != one) {
-        efficiency = ratio_of(b, s->rate, one->rate, b->peak_all, b->peak_one);
-        by_step = ratio_of(b, s->step_rate, one->step_rate, b->peak_all, b->peak_one);
+        efficiency = efficiency_of(b, s->rate, one->rate, NULL);
+        by_step = efficiency_of(b, s->step_rate, one->step_rate, NULL);
     }
     dlb_bench_table_add(table, s->label);
     dlb_bench_table_add(table, dlb_text_count(spread_of(b, s->rate).median).text);
     dlb_bench_table_add_ratio(table, &speedup);
     dlb_bench_table_add_ratio(table, &efficiency);
     dlb_bench_table_add(table, dlb_bench_ratio(by_step.median).text);
-    dlb_bench_table_add(
-        table, dlb_bench_ratio(ratio_of(b, s->eval_rate, s->rate, NULL, NULL).median).text);
+    dlb_bench_table_add(table, dlb_bench_ratio(ratio_of(b, s->eval_rate, s->rate).median).text);
     add_memory(table, spread_of(b, s->peak_mb).max);
 }
 
@@ -263,71 +275,65 @@ static void print_heading(const bench *b)
 
 /* ---- How far apart the cores were, which a virtual machine does not keep constant ---- */
 
-static dlb_spread trips_of(const bench *b)
-{
-    return dlb_spread_of(b->trips, (size_t)b->options->rounds * SIDES + 1);
-}
-
-/* Before and after a training a line of memory took about as long as it ever took at least. */
-static bool was_near(const bench *b, int which, int round)
+static bool was_near(const bench *b, int which, int round, double near_ns)
 {
     const double *trip = &b->trips[turn_of(which, round)];
-    double near = 2 * trips_of(b).min;
-    return trip[0] < near && trip[1] < near;
+    return trip[0] < near_ns && trip[1] < near_ns;
 }
 
 /* Of the peak's gain, in the rounds whose training was near, or in the others. */
-static void print_side(const bench *b, int which, bool near)
+static void print_side(const bench *b, int which, double near_ns, bool near)
 {
-    size_t count = 0, rounds = (size_t)b->options->rounds;
-    double *ratios = dlb_alloc(rounds, sizeof *ratios);
-    for (size_t i = 0; i < rounds; i++)
-        if (was_near(b, which, (int)i) == near)
-            ratios[count++] =
-                b->sides[which].rate[i] / b->sides[ONE].rate[i] / (b->peak_all[i] / b->peak_one[i]);
-    dlb_spread spread = dlb_spread_of(ratios, count);
-    printf("    %s: ", b->sides[which].label);
-    if (count)
+    const side *s = &b->sides[which];
+    int rounds = (int)b->options->rounds;
+    bool *counts = dlb_alloc((size_t)rounds, sizeof *counts);
+    for (int i = 0; i < rounds; i++)
+        counts[i] = was_near(b, which, i, near_ns) == near;
+    dlb_spread spread = efficiency_of(b, s->rate, b->sides[ONE].rate, counts);
+    printf("    %s: ", s->label);
+    if (spread.count)
         printf("%.2f (%.2f…%.2f) in %zu round%s\n", spread.median, spread.lower, spread.upper,
-               count, count == 1 ? "" : "s");
+               spread.count, spread.count == 1 ? "" : "s");
     else
         puts("never");
-    free(ratios);
+    free(counts);
 }
 
-static void print_sides(const bench *b, bool near)
+static void print_sides(const bench *b, double near_ns, bool near)
 {
     for (int which = THREADS; which <= BATCHES; which++)
-        print_side(b, which, near);
+        print_side(b, which, near_ns, near);
 }
 
+/* Near: before and after a training a line of memory took about as long as it ever took at least.
+ */
 static void print_round_trips(const bench *b)
 {
-    dlb_spread trip = trips_of(b);
+    dlb_spread trip = dlb_spread_of(b->trips, (size_t)b->options->rounds * SIDES + 1);
+    double near_ns = 2 * trip.min;
     if (isnan(trip.median))
         return;
     printf("  a line of memory to another core and back: %.0f ns (%.0f…%.0f; at most %.0f)\n",
            trip.median, trip.lower, trip.upper, trip.max);
-    if (trip.max < 2 * trip.min)
+    if (trip.max < near_ns)
         return;
     printf("  of the peak's, where it took less than %.0f ns before and after the training\n",
-           2 * trip.min);
-    print_sides(b, true);
+           near_ns);
+    print_sides(b, near_ns, true);
     puts("  and where it took longer, or changed");
-    print_sides(b, false);
+    print_sides(b, near_ns, false);
 }
 
 static void print(const bench *b)
 {
     const options *o = b->options;
-    dlb_spread gain = ratio_of(b, b->peak_all, b->peak_one, NULL, NULL);
+    dlb_spread gain = ratio_of(b, b->peak_all, b->peak_one);
     print_heading(b);
     print_table(b);
     printf(
         "\n  FMA peak: %.0f GFLOP/s on one core, %.0f on %lld: %.2f times as much (%.2f…%.2f)\n"
         "  of the peak's: the speed-up by that gain, in the same round; by steps: that of the "
-        "median "
-        "step, so without what disturbs a few\n"
+        "median step, so without what disturbs a few\n"
         "  a batch each: as many steps, each of as many batches as there are ranks\n"
         "  trainings apart: each of all images, on a core of its own, at the same time; they share "
         "nothing but the machine\n"

@@ -60,7 +60,7 @@ static int read_median_step(const char *path, double *seconds, dlb_error *err)
     for (size_t i = 0; i < rows; i++)
         if (dlb_frame_number(steps, rank, i) == 0)
             times[count++] = dlb_frame_number(steps, train_s, i);
-    *seconds = dlb_spread_of(times, count).median;
+    *seconds = dlb_median(times, count);
     free(times);
     dlb_frame_free(steps);
     return 0;

@@ -3,17 +3,23 @@
 
 #include "graph/fusion.h"
 
-/* The stage of the first convolution of a model with these lines in it. */
-static dlb_stage stage_of(const char *lines, dlk_family family)
+/* A model with these lines in it, and the kernels for it. */
+static void make(const char *lines, dlk_family family, dlb_model *model, dlk_kernels *kernels)
 {
     char text[1024];
     dlb_error err;
-    dlb_model model;
-    dlk_kernels kernels;
     snprintf(text, sizeof text, "model t\ninput 28x28x1\n%sflatten\ndense units=10\nsoftmax\n",
              lines);
-    cr_assert_eq(dlb_model_parse(&model, "t", text, &err), 0, "%s", err.message);
-    cr_assert_eq(dlk_kernels_select(&kernels, family, DLK_ISA_AUTO, &err), 0, "%s", err.message);
+    cr_assert_eq(dlb_model_parse(model, "t", text, &err), 0, "%s", err.message);
+    cr_assert_eq(dlk_kernels_select(kernels, family, DLK_ISA_AUTO, &err), 0, "%s", err.message);
+}
+
+/* The stage of the first convolution of a model with these lines in it. */
+static dlb_stage stage_of(const char *lines, dlk_family family)
+{
+    dlb_model model;
+    dlk_kernels kernels;
+    make(lines, family, &model, &kernels);
     int first = 0;
     while (model.layers[first].kind != DLB_CONV2D)
         first++;
@@ -67,15 +73,10 @@ Test(fusion, says_why_a_convolution_is_computed_by_itself)
 /* The stages of the trunk that these lines make, in lanes or not. */
 static int stages_in_lanes(const char *lines, int stages)
 {
-    char text[1024];
-    dlb_error err;
     dlb_model model;
     dlk_kernels kernels;
     dlb_stage found[DLB_TRUNK_STAGES];
-    snprintf(text, sizeof text, "model t\ninput 28x28x1\n%sflatten\ndense units=10\nsoftmax\n",
-             lines);
-    cr_assert_eq(dlb_model_parse(&model, "t", text, &err), 0, "%s", err.message);
-    cr_assert_eq(dlk_kernels_select(&kernels, DLK_FAMILY_SIMD, DLK_ISA_AUTO, &err), 0);
+    make(lines, DLK_FAMILY_SIMD, &model, &kernels);
     cr_assert_eq(dlb_trunk_stages(&model, 0, &kernels, found), stages, "%s", lines);
     int lanes = 0;
     for (int k = 0; k < stages; k++)
