@@ -13,6 +13,7 @@ extern const dlk_stage_forward DLK_SIMD(winograd);         /* winograd.c: 3×3, 
 extern const dlk_stage_forward DLK_SIMD(winograd_windows); /* 5×5, pooled */
 extern const dlk_stage_forward DLK_SIMD(winograd_rows);    /* 5 wide, pooled */
 extern const dlk_stage_forward DLK_SIMD(phases);           /* phases.c: pooled, few channels */
+extern const dlk_stage_forward DLK_SIMD(first);            /* first.c: 3×3 of one channel */
 extern const dlk_stage_forward DLK_SIMD(direct);           /* direct.c: whole vectors of channels */
 
 /* Forward of many images: lanes.c. */
@@ -22,7 +23,8 @@ extern const dlk_stage_forward DLK_SIMD(lanes_rows);    /* 5 wide, pooled */
 
 /* Backward of stages. */
 extern const dlk_stage_backward DLK_SIMD(sparse);          /* sparse.c: after a pool */
-extern const dlk_stage_backward DLK_SIMD(direct_backward); /* direct_backward.c: the first layer */
+extern const dlk_stage_backward DLK_SIMD(first_backward);  /* first.c: 3×3 of one channel */
+extern const dlk_stage_backward DLK_SIMD(direct_backward); /* direct_backward.c: a first layer */
 
 /* Operations of the table, on whole batches. */
 dlk_pixels_to_floats_fn DLK_SIMD(pixels_to_floats);

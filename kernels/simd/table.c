@@ -4,11 +4,15 @@
 
 void DLK_SIMD(fill)(dlk_kernels *kernels)
 {
-    static const dlk_stage_forward *const forward[] = {
-        &DLK_SIMD(winograd), &DLK_SIMD(winograd_windows), &DLK_SIMD(winograd_rows),
-        &DLK_SIMD(phases),   &DLK_SIMD(direct),           NULL};
-    static const dlk_stage_backward *const backward[] = {&DLK_SIMD(sparse),
-                                                         &DLK_SIMD(direct_backward), NULL};
+    static const dlk_stage_forward *const forward[] = {&DLK_SIMD(winograd),
+                                                       &DLK_SIMD(winograd_windows),
+                                                       &DLK_SIMD(winograd_rows),
+                                                       &DLK_SIMD(phases),
+                                                       &DLK_SIMD(first),
+                                                       &DLK_SIMD(direct),
+                                                       NULL};
+    static const dlk_stage_backward *const backward[] = {
+        &DLK_SIMD(sparse), &DLK_SIMD(first_backward), &DLK_SIMD(direct_backward), NULL};
     kernels->stage_forward = forward;
     kernels->stage_backward = backward;
     kernels->lanes = &DLK_SIMD(lanes);

@@ -28,14 +28,19 @@ void check_forward_shapes(const dlk_stage_forward *kernel, const dlk_conv2d *sha
 
 void check_forward_tails(const dlk_stage_forward *kernel, dlk_conv2d conv, double bound)
 {
+    int checked = 0;
     for (int bits = 0; bits < 32; bits++) {
         dlk_stage s = {conv, .relu = bits & 1, .pool = bits & 2};
+        if (kernel->misfit(&s))
+            continue;
         stage_options o = {.winner = bits & 4,
                            .drop = bits & 8 ? 0.25 : 0,
                            .drop_planes = bits & 16 ? 0.5 : 0,
                            .seed = 100 + (uint32_t)bits};
         check_stage_forward(kernel, &s, o, bound);
+        checked++;
     }
+    cr_assert_geq(checked, 16);
 }
 
 static void fill(float *values, size_t count, float value)
@@ -158,6 +163,7 @@ static float *shifted(const float *values, size_t count)
 void check_forward_alignment(const dlk_stage_forward *kernel, dlk_conv2d conv)
 {
     dlk_stage s = {conv, .relu = true, .pool = true};
+    s.pool = kernel->misfit(&s) == NULL;
     stage_options o = {.winner = true, .seed = 4};
     stage_data d = make_stage_data(&s, o);
     float *x = shifted(d.x, dlk_stage_inputs(&s)), *y = shifted(d.y, dlk_stage_outputs(&s));

@@ -16,7 +16,7 @@ void with_conv(const char *name, forward_conv_check_fn *check, dlk_conv2d conv);
 void check_forward_shapes(const dlk_stage_forward *kernel, const dlk_conv2d *shapes, size_t count,
                           double bound);
 
-/* Every combination of ReLU, pool, winners and dropout, against double. */
+/* Every combination of ReLU, pool, winners and dropout that the kernel fits, against double. */
 void check_forward_tails(const dlk_stage_forward *kernel, dlk_conv2d conv, double bound);
 
 /* Windows that end at 0 or less behind a ReLU are 0 and dead, every one of them. */
