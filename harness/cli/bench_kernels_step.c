@@ -31,10 +31,12 @@ void dlb_bench_step_release(dlb_bench_step *step)
 }
 
 /* At the end of the program of a step: all its operations are there. */
-static void copy_ops(void *arg, dlb_program *program, const dlb_block *block, bool ends_step)
+static void copy_ops(void *arg, dlb_program *program, dlb_graph_place place, const dlb_block *block,
+                     bool ends_step)
 {
+    (void)block;
     dlb_bench_step *step = arg;
-    if (block || !ends_step)
+    if (place != DLB_AT_END || !ends_step)
         return;
     size_t count = (size_t)program->count;
     step->op_count = program->count;

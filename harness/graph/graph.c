@@ -256,10 +256,35 @@ static void bind_parameters(dlb_graph *g, float *parameters)
     }
 }
 
-static void write_forward(dlb_graph *g, dlb_program *program)
+/* What the caller adds to a program. */
+typedef struct additions {
+    dlb_graph_add_fn *add; /* may be NULL */
+    void *arg;
+} additions;
+
+static void write_addition(dlb_graph *g, dlb_program *program, const additions *more,
+                           dlb_graph_place place, const dlb_block *block)
+{
+    if (more->add)
+        more->add(more->arg, program, place, block, program == &g->step);
+}
+
+/* A trunk uses the parameters of all its layers at once. */
+static void write_use(dlb_graph *g, dlb_program *program, const additions *more,
+                      const dlb_node *node)
+{
+    int end = begins_trunk(node) ? dlb_trunk_end(node->trunk) : node->index + 1;
+    for (int i = node->index; i < end; i++)
+        if (g->nodes[i].block)
+            write_addition(g, program, more, DLB_BEFORE_USE, g->nodes[i].block);
+}
+
+static void write_forward(dlb_graph *g, dlb_program *program, const additions *more)
 {
     for (int i = 0; i < g->node_count - 1; i++) {
         dlb_node *node = &g->nodes[i];
+        if (!node->trunk || begins_trunk(node))
+            write_use(g, program, more, node);
         if (begins_trunk(node))
             dlb_trunk_add_forward(node->trunk, program);
         else if (!node->trunk && !(program == &g->evaluate && is_idle_in_evaluation(node)))
@@ -268,15 +293,15 @@ static void write_forward(dlb_graph *g, dlb_program *program)
 }
 
 /* A layer's gradients are final, or, where a trunk ends, those of all its layers. */
-static void write_additions(dlb_graph *g, dlb_program *program, const dlb_node *node,
-                            dlb_graph_add_fn *add, void *arg)
+static void write_gradients_final(dlb_graph *g, dlb_program *program, const additions *more,
+                                  const dlb_node *node)
 {
     if (node->trunk && !ends_trunk(node))
         return;
     int first = node->trunk ? dlb_trunk_first(node->trunk) : node->index;
-    for (int i = node->index; add && i >= first; i--)
+    for (int i = node->index; i >= first; i--)
         if (g->nodes[i].block)
-            add(arg, program, g->nodes[i].block, program == &g->step);
+            write_addition(g, program, more, DLB_AFTER_GRADIENTS, g->nodes[i].block);
 }
 
 /* A trunk has all its gradients in one operation. */
@@ -309,12 +334,12 @@ static void write_data_gradients(dlb_graph *g, dlb_program *program, layer_run l
 }
 
 /* And what follows as soon as they are there. */
-static void write_weight_gradients(dlb_graph *g, dlb_program *program, layer_run layers,
-                                   dlb_graph_add_fn *add, void *arg)
+static void write_weight_gradients(dlb_graph *g, dlb_program *program, const additions *more,
+                                   layer_run layers)
 {
     for (int i = layers.high; i >= layers.low; i--) {
         dlb_node_add_backward_weights(&g->nodes[i], program);
-        write_additions(g, program, &g->nodes[i], add, arg);
+        write_gradients_final(g, program, more, &g->nodes[i]);
     }
 }
 
@@ -323,7 +348,7 @@ static void write_weight_gradients(dlb_graph *g, dlb_program *program, layer_run
  * weights'. Small layers have theirs in a row, so that they can be run together; the weights' come
  * right before those of the layers below, so that all can fill the gaps of a trunk.
  */
-static void write_backward(dlb_graph *g, dlb_program *program, dlb_graph_add_fn *add, void *arg)
+static void write_backward(dlb_graph *g, dlb_program *program, const additions *more)
 {
     layer_run due = {-1, 0}; /* none */
     int bottom = dlb_model_first_trained(g->model);
@@ -331,24 +356,23 @@ static void write_backward(dlb_graph *g, dlb_program *program, dlb_graph_add_fn 
         layer_run layers = {i, small_down_to(g, i)};
         if (!g->nodes[i].trunk)
             write_data_gradients(g, program, layers);
-        write_weight_gradients(g, program, due, add, arg);
+        write_weight_gradients(g, program, more, due);
         if (g->nodes[i].trunk)
             write_data_gradients(g, program, layers);
         due = layers;
         i = layers.low - 1;
     }
-    write_weight_gradients(g, program, due, add, arg);
-    if (add)
-        add(arg, program, NULL, program == &g->step);
+    write_weight_gradients(g, program, more, due);
+    write_addition(g, program, more, DLB_AT_END, NULL);
 }
 
-static void write_program(dlb_graph *g, dlb_program *program, dlb_graph_add_fn *add, void *arg)
+static void write_program(dlb_graph *g, dlb_program *program, const additions *more)
 {
     bool train = program != &g->evaluate;
-    write_forward(g, program);
+    write_forward(g, program, more);
     dlb_node_add_loss(&g->nodes[g->node_count - 1], program, train);
     if (train)
-        write_backward(g, program, add, arg);
+        write_backward(g, program, more);
     dlb_program_seal(program);
 }
 
@@ -432,10 +456,11 @@ int dlb_graph_new_operand(dlb_graph *graph)
 
 void dlb_graph_seal(dlb_graph *graph, float *parameters, dlb_graph_add_fn *add, void *arg)
 {
+    const additions more = {add, arg}, none = {0};
     bind_parameters(graph, parameters);
-    write_program(graph, &graph->gradients, add, arg);
-    write_program(graph, &graph->step, add, arg);
-    write_program(graph, &graph->evaluate, NULL, NULL);
+    write_program(graph, &graph->gradients, &more);
+    write_program(graph, &graph->step, &more);
+    write_program(graph, &graph->evaluate, &none);
 }
 
 bool dlb_graph_takes_pixels(const dlb_model *model, const dlk_kernels *kernels)

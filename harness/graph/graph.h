@@ -53,12 +53,16 @@ typedef struct dlb_step {
     dlk_softmax_result *result; /* loss and correct answers: final before any gradient is */
 } dlb_step;
 
-/*
- * Called while a training program is written, to add operations to it: after the backward
- * operations of each block, last layer first, and with a NULL block at the end.
- */
-typedef void dlb_graph_add_fn(void *arg, dlb_program *program, const dlb_block *block,
-                              bool ends_step);
+/* Where the caller may add operations to a training program. */
+typedef enum dlb_graph_place {
+    DLB_BEFORE_USE,      /* of a block's parameters, first layer first */
+    DLB_AFTER_GRADIENTS, /* of a block, last layer first */
+    DLB_AT_END,          /* of the program; without a block */
+} dlb_graph_place;
+
+/* Called at each of these places while a training program is written. */
+typedef void dlb_graph_add_fn(void *arg, dlb_program *program, dlb_graph_place place,
+                              const dlb_block *block, bool ends_step);
 
 /*
  * Whether the graph of a model takes batches as pixels: its first operation then turns them into

@@ -177,6 +177,12 @@ static void add_seconds(dlb_session *s, double seconds, dlb_step_record *record)
         s->records[s->record_count++] = *record;
 }
 
+/* Whether the next thing may be something else than another step. */
+static bool may_end_here(const dlb_session *s)
+{
+    return s->step == dlb_session_steps_per_epoch(s) || s->stop_agreed || !isfinite(s->loss_sum);
+}
+
 /* A step is timed from asking for its batch to its last update; what the caller does is not. */
 static int train_step(dlb_session *s, dlb_error *err)
 {
@@ -193,6 +199,8 @@ static int train_step(dlb_session *s, dlb_error *err)
         return DLB_FAIL;
     add_arrivals(s, arrivals, images);
     s->step++;
+    if (may_end_here(s) && dlb_updates_settle(s->updates, err) < 0)
+        return DLB_FAIL;
     if (++s->steps * s->own_workers % BATCHES_PER_POLL < s->own_workers)
         dlb_energy_poll(s->energy);
     add_times(s, &record);
@@ -352,6 +360,7 @@ dlb_counters *dlb_session_counters(dlb_session *s)
 
 dlb_graph *dlb_session_graph(dlb_session *s)
 {
+    dlb_updates_settle(s->updates, NULL);
     return s->graph;
 }
 

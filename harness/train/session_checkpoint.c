@@ -24,6 +24,8 @@ static int take_arrays(dlb_session *s, dlb_checkpoint *c, dlb_error *err)
         if (!(c->arrays[i] = dlb_try_alloc(c->count, sizeof(float))))
             status = dlb_fail(err, DLB_FAIL, "not enough memory for a checkpoint");
     status = dlb_comm_agree(s->comm, status, err);
+    if (status == 0)
+        status = dlb_updates_settle(s->updates, err);
     if (status < 0)
         return status;
     memcpy(c->arrays[0], dlb_graph_parameters(s->graph), c->count * sizeof(float));
@@ -157,6 +159,9 @@ static void note_resumed(dlb_session *s, const dlb_checkpoint *c, const char *pa
 
 static int go_on(dlb_session *s, const dlb_checkpoint *c, const char *path, dlb_error *err)
 {
+    int status = dlb_updates_settle(s->updates, err);
+    if (status < 0)
+        return status;
     note_resumed(s, c, path);
     put_history(s, c);
     for (int i = 1; i < c->array_count; i++)

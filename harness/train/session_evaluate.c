@@ -53,8 +53,11 @@ static void evaluate_own(dlb_session *s)
 static int evaluate_all(dlb_session *s, dlb_metrics *metrics, dlb_error *err)
 {
     double loss_sum = 0, correct = 0;
+    int status = dlb_updates_settle(s->updates, err);
+    if (status < 0)
+        return status;
     evaluate_own(s);
-    int status = dlb_comm_sum(s->comm, s->test_sums, sums_count(s), err);
+    status = dlb_comm_sum(s->comm, s->test_sums, sums_count(s), err);
     if (status < 0)
         return status;
     if (s->test_sums[2 * s->test_batches] > 0)

@@ -5,33 +5,29 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "dlk/lines.h"
 #include "dlk/tree.h"
-#include "train/norms.h"
+#include "train/slice.h"
 
 /* How often messages are moved along between tasks. */
 enum { BETWEEN_NS = 20000 };
 
-/* A bucket in a step. */
+/* A bucket, from the gradients of a step to the parameters of the next. */
 typedef enum stage {
-    IDLE,
+    WHOLE, /* its parameters are those of all ranks */
     STARTED,
     UPDATING, /* some thread is at it */
     SHARING,
-    DONE,
 } stage;
 
 typedef struct bucket {
     stage stage;
-    dlb_range slice;
-    size_t state; /* where the slice's state begins */
+    dlb_slice slice;
 } bucket;
 
 typedef struct group {
     dlb_updates *updates;
     const dlb_group *plan;
-    int operand; /* written by what starts the group, read by what ends it */
-    int joined;  /* blocks whose gradients are final */
+    int joined; /* blocks whose gradients are final */
 } group;
 
 struct dlb_updates {
@@ -39,25 +35,25 @@ struct dlb_updates {
     bool alone;
     bucket *buckets;
     group *groups;
-    dlb_norms *norms; /* NULL for optimizers without */
-    int order;        /* an operand: groups are started, then ended, in order */
+    dlb_slicer slicer;
+    int order; /* an operand: groups are started in order, then all are updated */
 
     dlb_own_step mine;
-    double *losses;     /* a worker of this rank */
-    atomic_int started; /* groups */
+    double *losses;       /* a worker of this rank */
+    int started;          /* groups of the step */
+    atomic_int under_way; /* buckets */
     int64_t first_start_ns;
 
     pthread_mutex_t lock; /* of the stages and the times */
     atomic_bool finishing;
     _Atomic int64_t next_between_ns;
-    _Atomic int64_t update_ns; /* of all threads, not yet in `times` */
     dlb_updates_times times;
 };
 
 /* Groups are started as they become ready; a rank alone has nobody to start for. */
 static bool joins(const dlb_updates *u)
 {
-    return !u->alone || u->norms;
+    return !u->alone || u->slicer.norms;
 }
 
 static void add_time(dlb_updates *u, double *sum, double seconds)
@@ -65,104 +61,6 @@ static void add_time(dlb_updates *u, double *sum, double seconds)
     pthread_mutex_lock(&u->lock);
     *sum += seconds;
     pthread_mutex_unlock(&u->lock);
-}
-
-/* ---- Pieces of a slice: summed, then updated while in cache ---- */
-
-typedef struct piece_job {
-    dlb_updates *updates;
-    int bucket;
-    size_t piece; /* floats */
-    bool sum, update;
-} piece_job;
-
-/* Whole cells, so that no cell is measured by two threads. */
-static size_t whole_cells(size_t floats)
-{
-    return (floats + DLB_EXCHANGE_GRAIN - 1) / DLB_EXCHANGE_GRAIN * DLB_EXCHANGE_GRAIN;
-}
-
-/* As large as was asked for, but no larger than a thread's share. */
-static piece_job make_job(dlb_updates *u, int index, int threads)
-{
-    const dlb_range *slice = &u->buckets[index].slice;
-    size_t share = (slice->end - slice->first + (size_t)threads - 1) / (size_t)threads;
-    size_t piece = share < u->options.piece ? share : u->options.piece;
-    return (piece_job){.updates = u, .bucket = index, .piece = whole_cells(piece ? piece : 1)};
-}
-
-static int pieces_of(const piece_job *job)
-{
-    const dlb_range *slice = &job->updates->buckets[job->bucket].slice;
-    return (int)((slice->end - slice->first + job->piece - 1) / job->piece);
-}
-
-static dlb_range piece_at(const piece_job *job, int index)
-{
-    const dlb_range *slice = &job->updates->buckets[job->bucket].slice;
-    size_t first = slice->first + (size_t)index * job->piece, end = first + job->piece;
-    return (dlb_range){first, end < slice->end ? end : slice->end};
-}
-
-static void sum_piece(dlb_updates *u, int index, dlb_range piece)
-{
-    dlb_exchange *x = u->options.exchange;
-    dlb_exchange_sum(x, index, piece);
-    if (u->norms)
-        dlb_norms_measure(u->norms, piece, dlb_exchange_parameters(x), dlb_exchange_gradients(x));
-}
-
-static void update_range(dlb_updates *u, const bucket *b, dlb_range range, float ratio)
-{
-    dlb_exchange *x = u->options.exchange;
-    size_t count = range.end - range.first;
-    float *parameters = dlb_exchange_parameters(x) + range.first;
-    dlk_own(parameters, count); /* every thread has read them */
-    dlb_optimizer_update(u->options.optimizer, b->state + (range.first - b->slice.first), count,
-                         ratio, dlb_exchange_gradients(x) + range.first, parameters);
-}
-
-static void update_piece(dlb_updates *u, int index, dlb_range piece)
-{
-    if (!u->norms) {
-        update_range(u, &u->buckets[index], piece, 1);
-        return;
-    }
-    while (piece.first < piece.end) {
-        float ratio;
-        dlb_range same = dlb_norms_same_ratio(u->norms, piece, &ratio);
-        update_range(u, &u->buckets[index], same, ratio);
-        piece.first = same.end;
-    }
-}
-
-static void run_piece(void *arg, int task, int thread)
-{
-    (void)thread;
-    const piece_job *job = arg;
-    dlb_updates *u = job->updates;
-    dlb_range piece = piece_at(job, task);
-    if (job->sum)
-        sum_piece(u, job->bucket, piece);
-    if (!job->update)
-        return;
-    int64_t start = dlb_clock_ns();
-    update_piece(u, job->bucket, piece);
-    atomic_fetch_add_explicit(&u->update_ns, dlb_clock_ns() - start, memory_order_relaxed);
-}
-
-/* Sum a slice, update it, or both. One so small is not worth another core's help. */
-static void run_slice(dlb_updates *u, int index, bool sum, bool update, dlk_team *team)
-{
-    enum { LEADERS_OWN = 8 * 1024 };
-    const dlb_range *slice = &u->buckets[index].slice;
-    piece_job job = make_job(u, index, team->size);
-    job.sum = sum;
-    job.update = update;
-    if (slice->end - slice->first > LEADERS_OWN)
-        dlk_parallel(team, pieces_of(&job), run_piece, &job);
-    else
-        dlk_alone(team, pieces_of(&job), run_piece, &job);
 }
 
 /* ---- Buckets, stage by stage ---- */
@@ -187,16 +85,32 @@ static void share(dlb_updates *u, int index)
     pthread_mutex_unlock(&u->lock);
 }
 
-/* Whether the bucket is done with, or was until now. */
-static bool test_done(dlb_updates *u, int index)
+static void become_whole(dlb_updates *u, bucket *b)
+{
+    b->stage = WHOLE;
+    if (atomic_fetch_sub(&u->under_way, 1) == 1 && !u->alone)
+        u->times.comm_s += 1e-9 * (double)(dlb_clock_ns() - u->first_start_ns);
+}
+
+/* Whether everyone's part of the bucket is there. */
+static bool is_whole(dlb_updates *u, int index)
 {
     bucket *b = &u->buckets[index];
     pthread_mutex_lock(&u->lock);
     if (b->stage == SHARING && dlb_exchange_shared(u->options.exchange, index))
-        b->stage = DONE;
-    bool done = b->stage == DONE;
+        become_whole(u, b);
+    bool whole = b->stage == WHOLE;
     pthread_mutex_unlock(&u->lock);
-    return done;
+    return whole;
+}
+
+/* Whether this rank has done its part. */
+static bool is_updated(dlb_updates *u, int index)
+{
+    pthread_mutex_lock(&u->lock);
+    stage now = u->buckets[index].stage;
+    pthread_mutex_unlock(&u->lock);
+    return now == SHARING || now == WHOLE;
 }
 
 static void tell_arrival(dlb_updates *u)
@@ -213,23 +127,24 @@ static void tell_arrival(dlb_updates *u)
 static void start_group(dlb_updates *u, const dlb_group *plan)
 {
     pthread_mutex_lock(&u->lock);
-    if (atomic_fetch_add(&u->started, 1) == 0)
+    if (u->started++ == 0)
         u->first_start_ns = dlb_clock_ns();
     for (int i = plan->first_bucket; i < plan->end_bucket; i++) {
         dlb_exchange_start(u->options.exchange, i);
         u->buckets[i].stage = STARTED;
     }
-    if (atomic_load(&u->started) == u->options.buckets->group_count)
+    atomic_fetch_add(&u->under_way, plan->end_bucket - plan->first_bucket);
+    if (u->started == u->options.buckets->group_count)
         tell_arrival(u);
     pthread_mutex_unlock(&u->lock);
 }
 
 /* ---- Where the time goes ---- */
 
-/* Thread-seconds as seconds of the pool, which begin anew. */
-static double take(_Atomic int64_t *ns, const dlb_updates *u)
+/* Of the pool, in updates of slices, since it was last asked for. */
+static double take_update_s(dlb_updates *u)
 {
-    return 1e-9 * (double)atomic_exchange(ns, 0) / u->options.threads;
+    return 1e-9 * (double)atomic_exchange(&u->slicer.update_ns, 0) / u->options.threads;
 }
 
 static double seconds_of_pool(const dlb_updates *u, const dlk_team *team, int64_t since_ns)
@@ -251,7 +166,7 @@ static void wait_a_little(dlb_updates *u, const dlk_team *team, int64_t since_ns
 /* An operation of ours has ended: what was neither updating nor waiting for ranks was exchange. */
 static void account(dlb_updates *u, const dlk_team *team, int64_t since_ns, double waited_s)
 {
-    double update_s = take(&u->update_ns, u);
+    double update_s = take_update_s(u);
     if (u->alone)
         return;
     double exposed_s = seconds_of_pool(u, team, since_ns) - waited_s - update_s;
@@ -259,71 +174,133 @@ static void account(dlb_updates *u, const dlk_team *team, int64_t since_ns, doub
     add_time(u, &u->times.within_s, exposed_s + waited_s);
 }
 
-/* ---- The end of a group ---- */
+/* ---- What is left at the end ---- */
 
-static bool try_update(dlb_updates *u, int index, dlk_team *team)
+/* Some buckets that follow each other. */
+typedef struct bucket_range {
+    int first, end;
+} bucket_range;
+
+static bucket_range buckets_of(const dlb_group *plan)
 {
-    if (!claim(u, index))
-        return false;
-    run_slice(u, index, true, true, team);
-    share(u, index);
-    return true;
+    return (bucket_range){plan->first_bucket, plan->end_bucket};
 }
 
-static void finish_buckets(dlb_updates *u, const dlb_group *plan, dlk_team *team)
+static bucket_range all_buckets(const dlb_updates *u)
+{
+    return (bucket_range){0, u->options.buckets->bucket_count};
+}
+
+static void run_slice(dlb_updates *u, int index, int work, dlk_team *team)
+{
+    dlb_slice_run(&u->slicer, &u->buckets[index].slice, work, team);
+}
+
+/* The one of them that can be updated and that the next step uses first; -1: none now. */
+static int claim_any(dlb_updates *u, bucket_range some)
+{
+    for (int i = some.end - 1; i >= some.first; i--)
+        if (claim(u, i))
+            return i;
+    return -1;
+}
+
+static bool all_updated(dlb_updates *u, bucket_range some)
+{
+    bool all = true;
+    for (int i = some.first; all && i < some.end; i++)
+        all = is_updated(u, i);
+    return all;
+}
+
+static void update_buckets(dlb_updates *u, bucket_range some, dlk_team *team)
 {
     int64_t since = dlb_clock_ns();
-    for (int done = plan->first_bucket; done < plan->end_bucket;) {
-        bool moved = false;
-        for (int i = done; i < plan->end_bucket; i++)
-            moved |= try_update(u, i, team);
-        while (done < plan->end_bucket && test_done(u, done)) {
-            done++;
-            moved = true;
-        }
-        if (moved)
-            since = dlb_clock_ns();
-        else
+    while (!all_updated(u, some)) {
+        int index = claim_any(u, some);
+        if (index < 0) {
             wait_a_little(u, team, since);
+            continue;
+        }
+        run_slice(u, index, DLB_SLICE_SUM | DLB_SLICE_UPDATE, team);
+        share(u, index);
+        since = dlb_clock_ns();
     }
 }
 
 /* All sums, then all norms, then all updates. */
-static void finish_with_norms(dlb_updates *u, const dlb_group *plan, dlk_team *team)
+static void update_with_norms(dlb_updates *u, bucket_range all, dlk_team *team)
 {
     int64_t since = dlb_clock_ns();
-    for (int i = plan->first_bucket; i < plan->end_bucket;) {
+    for (int i = all.first; i < all.end;) {
         if (!claim(u, i)) {
             wait_a_little(u, team, since);
             continue;
         }
-        run_slice(u, i++, true, false, team);
+        run_slice(u, i++, DLB_SLICE_SUM, team);
         since = dlb_clock_ns();
     }
-    dlb_norms_agree(u->norms, u->options.comm, u->options.optimizer);
-    for (int i = plan->first_bucket; i < plan->end_bucket; i++) {
-        run_slice(u, i, false, true, team);
+    dlb_norms_agree(u->slicer.norms, u->options.comm, u->options.optimizer);
+    for (int i = all.first; i < all.end; i++) {
+        run_slice(u, i, DLB_SLICE_UPDATE, team);
         share(u, i);
     }
-    finish_buckets(u, plan, team);
 }
 
-static void run_finish(void *self, void *context, dlk_team *team)
+/* The parts of the other ranks. */
+static void await(dlb_updates *u, bucket_range some, dlk_team *team)
+{
+    int64_t since = dlb_clock_ns();
+    for (int i = some.first; i < some.end;) {
+        if (!is_whole(u, i)) {
+            wait_a_little(u, team, since);
+            continue;
+        }
+        i++;
+        since = dlb_clock_ns();
+    }
+}
+
+typedef void updates_work_fn(dlb_updates *u, bucket_range some, dlk_team *team);
+
+/* Work of an operation, whose time is told apart from that of exchange and waiting in it. */
+static void run_accounted(dlb_updates *u, updates_work_fn *work, bucket_range some, dlk_team *team)
+{
+    int64_t start = dlb_clock_ns();
+    double waited_before = u->times.wait_s;
+    atomic_store(&u->finishing, true);
+    work(u, some, team);
+    account(u, team, start, u->times.wait_s - waited_before);
+    atomic_store(&u->finishing, false);
+}
+
+/* An operation at the end of the step: all that has not been updated yet. */
+static void run_updates(void *self, void *context, dlk_team *team)
+{
+    (void)context;
+    dlb_updates *u = self;
+    run_accounted(u, u->slicer.norms ? update_with_norms : update_buckets, all_buckets(u), team);
+    if (u->alone) /* nothing is added that would await them */
+        run_accounted(u, await, all_buckets(u), team);
+}
+
+/* An operation before the first use of a group's parameters. */
+static void run_await(void *self, void *context, dlk_team *team)
+{
+    (void)context;
+    group *g = self;
+    run_accounted(g->updates, await, buckets_of(g->plan), team);
+}
+
+/* An operation of a rank alone, which has nobody to start for or to wait for. */
+static void run_own(void *self, void *context, dlk_team *team)
 {
     (void)context;
     group *g = self;
     dlb_updates *u = g->updates;
-    int64_t start = dlb_clock_ns();
-    double waited_before = u->times.wait_s;
-    if (!joins(u))
-        start_group(u, g->plan);
-    atomic_store(&u->finishing, true);
-    if (u->norms)
-        finish_with_norms(u, g->plan, team);
-    else
-        finish_buckets(u, g->plan, team);
-    account(u, team, start, u->times.wait_s - waited_before);
-    atomic_store(&u->finishing, false);
+    start_group(u, g->plan);
+    run_accounted(u, update_buckets, buckets_of(g->plan), team);
+    run_accounted(u, await, buckets_of(g->plan), team);
 }
 
 static void run_join(void *self, void *context, dlk_team *team)
@@ -345,10 +322,7 @@ static void run_join(void *self, void *context, dlk_team *team)
 
 static void update_between(dlb_updates *u, int index)
 {
-    piece_job job = make_job(u, index, 1);
-    job.sum = job.update = true;
-    for (int piece = 0; piece < pieces_of(&job); piece++)
-        run_piece(&job, piece, 0);
+    dlb_slice_run_here(&u->slicer, &u->buckets[index].slice);
     share(u, index);
 }
 
@@ -356,10 +330,10 @@ static void advance_between(dlb_updates *u)
 {
     int64_t start = dlb_clock_ns();
     dlb_exchange_poll(u->options.exchange);
-    for (int i = 0; !u->norms && i < u->options.buckets->bucket_count; i++)
+    for (int i = 0; !u->slicer.norms && i < u->options.buckets->bucket_count; i++)
         if (claim(u, i))
             update_between(u, i);
-    double update_s = take(&u->update_ns, u);
+    double update_s = take_update_s(u);
     double all_s = 1e-9 * (double)(dlb_clock_ns() - start) / u->options.threads;
     add_time(u, &u->times.between_update_s, update_s);
     add_time(u, &u->times.between_s, all_s);
@@ -369,7 +343,7 @@ static void advance_between(dlb_updates *u)
 void dlb_updates_between(void *updates)
 {
     dlb_updates *u = updates;
-    if (atomic_load(&u->started) == 0 || atomic_load(&u->finishing))
+    if (atomic_load(&u->under_way) == 0 || atomic_load(&u->finishing))
         return; /* most of the time, and without a look at the clock */
     int64_t next = atomic_load(&u->next_between_ns);
     if (dlb_clock_ns() < next)
@@ -382,10 +356,12 @@ void dlb_updates_between(void *updates)
 
 /* ---- Operations ---- */
 
-static dlb_op make_op(const dlb_block *first, const dlb_block *last, const char *what,
-                      dlb_op_fn *run, group *g)
+static dlb_op make_op(const dlb_updates *u, const dlb_group *blocks, const char *what,
+                      dlb_op_fn *run, void *self)
 {
-    dlb_op op = {.phase = DLB_PHASE_UPDATE, .operation = DLK_OP_COUNT, .run = run, .self = g};
+    const dlb_block *first = dlb_graph_block(u->options.graph, blocks->first_block);
+    const dlb_block *last = dlb_graph_block(u->options.graph, blocks->end_block - 1);
+    dlb_op op = {.phase = DLB_PHASE_UPDATE, .operation = DLK_OP_COUNT, .run = run, .self = self};
     dlb_op_name(&op, first->layer->name, last->layer->name, what);
     return op;
 }
@@ -397,27 +373,28 @@ static group *group_of(const dlb_updates *u, const dlb_block *block)
 
 static void add_join(dlb_updates *u, dlb_program *program, const dlb_block *block)
 {
-    group *g = group_of(u, block);
-    dlb_op op = make_op(block, block, "ready", run_join, g);
+    dlb_group only = {.first_block = block->index, .end_block = block->index + 1};
+    dlb_op op = make_op(u, &only, "ready", run_join, group_of(u, block));
     dlb_op_reads(&op, block->gradient_buffer);
     dlb_op_writes(&op, block->parameter_buffer);
-    dlb_op_writes(&op, g->operand);
     dlb_op_writes(&op, u->order);
     dlb_program_add(program, &op);
 }
 
-_Static_assert(DLB_FUSED_SMALL + 1 <= DLB_OP_OPERANDS, "room for the operands of a group");
-
-static void add_finish(dlb_updates *u, dlb_program *program, group *g)
+static void add_updates(dlb_updates *u, dlb_program *program)
 {
-    const dlb_group *plan = g->plan;
-    const dlb_block *first = dlb_graph_block(u->options.graph, plan->first_block);
-    const dlb_block *last = dlb_graph_block(u->options.graph, plan->end_block - 1);
-    dlb_op op = make_op(first, last, "update", run_finish, g);
-    dlb_op_writes(&op, g->operand);
-    if (joins(u)) /* one after the other, when all are started */
-        dlb_op_writes(&op, u->order);
-    for (int i = plan->first_block; !joins(u) && i < plan->end_block; i++) {
+    dlb_group all = {.first_block = 0, .end_block = dlb_graph_block_count(u->options.graph)};
+    dlb_op op = make_op(u, &all, "update", run_updates, u);
+    dlb_op_writes(&op, u->order); /* when all are started */
+    dlb_program_add(program, &op);
+}
+
+_Static_assert(DLB_FUSED_SMALL <= DLB_OP_OPERANDS, "room for the operands of a group");
+
+static void add_own(dlb_updates *u, dlb_program *program, group *g)
+{
+    dlb_op op = make_op(u, g->plan, "update", run_own, g);
+    for (int i = g->plan->first_block; i < g->plan->end_block; i++) {
         const dlb_block *block = dlb_graph_block(u->options.graph, i);
         dlb_op_reads(&op, block->gradient_buffer);
         dlb_op_writes(&op, block->parameter_buffer);
@@ -425,25 +402,42 @@ static void add_finish(dlb_updates *u, dlb_program *program, group *g)
     dlb_program_add(program, &op);
 }
 
-/* The last of its group's gradients to become final. */
-static bool completes_group(const dlb_updates *u, const dlb_block *block)
+/* The one whose gradients are the last to become final, and whose parameters are used first. */
+static bool is_lowest_of_group(const dlb_updates *u, const dlb_block *block)
 {
     return block->index == group_of(u, block)->plan->first_block;
 }
 
-void dlb_updates_add(void *updates, dlb_program *program, const dlb_block *block, bool ends_step)
+/* Those above in the group use what it computes. */
+static void add_await(dlb_updates *u, dlb_program *program, const dlb_block *block)
+{
+    group *g = group_of(u, block);
+    dlb_op op = make_op(u, g->plan, "await", run_await, g);
+    dlb_op_writes(&op, block->parameter_buffer);
+    dlb_op_writes(&op, u->order);
+    dlb_program_add(program, &op);
+}
+
+static void add_after_gradients(dlb_updates *u, dlb_program *program, const dlb_block *block,
+                                bool ends_step)
+{
+    dlb_accumulator_add_op(u->options.accumulator, program, block);
+    if (ends_step && joins(u))
+        add_join(u, program, block);
+    else if (ends_step && is_lowest_of_group(u, block))
+        add_own(u, program, group_of(u, block));
+}
+
+void dlb_updates_add(void *updates, dlb_program *program, dlb_graph_place place,
+                     const dlb_block *block, bool ends_step)
 {
     dlb_updates *u = updates;
-    if (block)
-        dlb_accumulator_add_op(u->options.accumulator, program, block);
-    if (!ends_step)
-        return;
-    if (block && joins(u))
-        add_join(u, program, block);
-    else if (block && completes_group(u, block))
-        add_finish(u, program, group_of(u, block));
-    for (int i = 0; !block && joins(u) && i < u->options.buckets->group_count; i++)
-        add_finish(u, program, &u->groups[i]);
+    if (place == DLB_BEFORE_USE && !u->alone && is_lowest_of_group(u, block))
+        add_await(u, program, block);
+    if (place == DLB_AFTER_GRADIENTS)
+        add_after_gradients(u, program, block, ends_step);
+    if (place == DLB_AT_END && ends_step && joins(u))
+        add_updates(u, program);
 }
 
 /* ---- Life ---- */
@@ -458,14 +452,23 @@ size_t dlb_updates_slices(dlb_exchange *exchange, const dlb_buckets *buckets)
     return floats;
 }
 
-static void lay_out_state(dlb_updates *u)
+static void lay_out_slices(dlb_updates *u)
 {
     size_t state = 0;
     for (int i = 0; i < u->options.buckets->bucket_count; i++) {
-        dlb_range slice = dlb_exchange_slice(u->options.exchange, i);
-        u->buckets[i] = (bucket){.slice = slice, .state = state};
-        state += slice.end - slice.first;
+        dlb_range range = dlb_exchange_slice(u->options.exchange, i);
+        u->buckets[i].slice = (dlb_slice){i, range, state};
+        state += range.end - range.first;
     }
+}
+
+static void init_slicer(dlb_updates *u)
+{
+    const dlb_updates_options *o = &u->options;
+    u->slicer.exchange = o->exchange;
+    u->slicer.optimizer = o->optimizer;
+    u->slicer.norms = o->norms ? dlb_norms_create(o->graph) : NULL;
+    u->slicer.piece = o->piece;
 }
 
 dlb_updates *dlb_updates_create(const dlb_updates_options *options)
@@ -474,16 +477,13 @@ dlb_updates *dlb_updates_create(const dlb_updates_options *options)
     const dlb_buckets *plan = options->buckets;
     u->options = *options;
     u->alone = dlb_comm_size(options->comm) == 1;
-    if (options->norms)
-        u->norms = dlb_norms_create(options->graph);
+    init_slicer(u);
     u->losses = dlb_alloc((size_t)options->workers, sizeof *u->losses);
     u->buckets = dlb_alloc((size_t)plan->bucket_count, sizeof *u->buckets);
-    lay_out_state(u);
+    lay_out_slices(u);
     u->groups = dlb_alloc((size_t)plan->group_count, sizeof *u->groups);
     for (int i = 0; i < plan->group_count; i++)
-        u->groups[i] = (group){.updates = u,
-                               .plan = &plan->groups[i],
-                               .operand = dlb_graph_new_operand(options->graph)};
+        u->groups[i] = (group){.updates = u, .plan = &plan->groups[i]};
     u->order = dlb_graph_new_operand(options->graph);
     pthread_mutex_init(&u->lock, NULL);
     return u;
@@ -494,7 +494,7 @@ void dlb_updates_free(dlb_updates *u)
     if (!u)
         return;
     pthread_mutex_destroy(&u->lock);
-    dlb_norms_free(u->norms);
+    dlb_norms_free(u->slicer.norms);
     free(u->groups);
     free(u->buckets);
     free(u->losses);
@@ -506,28 +506,34 @@ void dlb_updates_free(dlb_updates *u)
 void dlb_updates_begin_step(dlb_updates *u, double lr, const dlb_own_step *mine)
 {
     dlb_optimizer_begin_step(u->options.optimizer, lr);
-    if (u->norms)
-        dlb_norms_begin(u->norms);
-    for (int i = 0; i < u->options.buckets->bucket_count; i++)
-        u->buckets[i].stage = IDLE;
+    if (u->slicer.norms)
+        dlb_norms_begin(u->slicer.norms);
     for (int i = 0; i < u->options.buckets->group_count; i++)
         u->groups[i].joined = 0;
     u->mine = *mine;
-    atomic_store(&u->started, 0);
+    u->started = 0;
     atomic_store(&u->next_between_ns, 0);
 }
 
 int dlb_updates_end_step(dlb_updates *u, const dlb_arrival **everyones, dlb_error *err)
 {
-    if (!u->alone)
-        u->times.comm_s += 1e-9 * (double)(dlb_clock_ns() - u->first_start_ns);
     int64_t since = dlb_clock_ns();
     while (!(*everyones = dlb_exchange_arrivals(u->options.exchange)) &&
            dlb_exchange_check(u->options.exchange, err) == 0)
         dlb_exchange_pause(u->options.exchange, since);
     if (!u->alone)
         u->times.exposed_s += 1e-9 * (double)(dlb_clock_ns() - since);
-    atomic_store(&u->started, 0);
+    return dlb_exchange_check(u->options.exchange, err);
+}
+
+int dlb_updates_settle(dlb_updates *u, dlb_error *err)
+{
+    int64_t start = dlb_clock_ns();
+    for (int i = 0; i < u->options.buckets->bucket_count; i++)
+        for (int64_t since = dlb_clock_ns(); !is_whole(u, i);)
+            dlb_exchange_pause(u->options.exchange, since);
+    if (!u->alone)
+        u->times.exposed_s += 1e-9 * (double)(dlb_clock_ns() - start);
     return dlb_exchange_check(u->options.exchange, err);
 }
 
@@ -540,13 +546,17 @@ dlb_updates_times dlb_updates_take_times(dlb_updates *u)
 
 /* ---- The optimizer's state as a whole ---- */
 
+static size_t slice_bytes(const dlb_slice *slice)
+{
+    return (slice->range.end - slice->range.first) * sizeof(float);
+}
+
 int dlb_updates_collect_state(dlb_updates *u, int index, float *whole, dlb_error *err)
 {
     const float *state = dlb_optimizer_state(u->options.optimizer, index);
     for (int i = 0; i < u->options.buckets->bucket_count; i++) {
-        const bucket *b = &u->buckets[i];
-        memcpy(whole + b->slice.first, state + b->state,
-               (b->slice.end - b->slice.first) * sizeof *whole);
+        const dlb_slice *slice = &u->buckets[i].slice;
+        memcpy(whole + slice->range.first, state + slice->state, slice_bytes(slice));
     }
     return dlb_exchange_collect(u->options.exchange, whole, err);
 }
@@ -555,8 +565,7 @@ void dlb_updates_spread_state(dlb_updates *u, int index, const float *whole)
 {
     float *state = dlb_optimizer_state(u->options.optimizer, index);
     for (int i = 0; i < u->options.buckets->bucket_count; i++) {
-        const bucket *b = &u->buckets[i];
-        memcpy(state + b->state, whole + b->slice.first,
-               (b->slice.end - b->slice.first) * sizeof *whole);
+        const dlb_slice *slice = &u->buckets[i].slice;
+        memcpy(state + slice->state, whole + slice->range.first, slice_bytes(slice));
     }
 }

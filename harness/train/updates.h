@@ -1,14 +1,19 @@
 /*
- * The end of a step: from the final gradients of this rank's workers to new parameters on all
- * ranks, as operations of the graph's programs.
+ * From the final gradients of this rank's workers to new parameters on all ranks, as operations of
+ * the graph's programs.
  *
  * A group of buckets (train/buckets.h) is started as soon as the gradients of its layers are
- * final, while the backward pass goes on; when the sums are here, each rank updates its slices,
- * piece by piece, so that a piece is still in cache when the optimizer reads it, and shares them.
+ * final, while the backward pass goes on; when the sums are here, each rank updates its slices
+ * (train/slice.h) and shares them.
  * Messages are moved along, and buckets that have arrived are updated, between the tasks of the
- * operations that follow (dlb_updates_between); what is left is done at the end of the step.
+ * operations that follow (dlb_updates_between); what is left is done at the end of the step, the
+ * layers that the next step begins with first.
  *
- * Optimizers with norms need all sums first: their buckets end together.
+ * The slices of other ranks are waited for where the next step uses them, layer by layer: a rank
+ * that is a little ahead goes on, and what comes as messages comes while it computes. So between
+ * two steps parameters may not be whole yet; dlb_updates_settle makes them so.
+ *
+ * Optimizers with norms need all sums first: their buckets are updated together.
  */
 #ifndef DLB_TRAIN_UPDATES_H
 #define DLB_TRAIN_UPDATES_H
@@ -51,7 +56,8 @@ dlb_updates *dlb_updates_create(const dlb_updates_options *options);
 void dlb_updates_free(dlb_updates *updates);
 
 /* Adds its operations while the graph's programs are written; `updates` is a dlb_updates. */
-void dlb_updates_add(void *updates, dlb_program *program, const dlb_block *block, bool ends_step);
+void dlb_updates_add(void *updates, dlb_program *program, dlb_graph_place place,
+                     const dlb_block *block, bool ends_step);
 
 /* For the pool: a dlk_between_fn. */
 void dlb_updates_between(void *updates);
@@ -68,6 +74,9 @@ typedef struct dlb_own_step {
  */
 void dlb_updates_begin_step(dlb_updates *updates, double lr, const dlb_own_step *mine);
 int dlb_updates_end_step(dlb_updates *updates, const dlb_arrival **everyones, dlb_error *err);
+
+/* Between steps: wait until the parameters are whole. Again and again does no harm. */
+int dlb_updates_settle(dlb_updates *updates, dlb_error *err);
 
 dlb_updates_times dlb_updates_take_times(dlb_updates *updates);
 

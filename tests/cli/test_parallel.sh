@@ -30,6 +30,17 @@ expect_close() {
              END {if (NR != 4) exit 1}' || fail "$1 and $2 differ"
 }
 
+# The operations of a trace, in their order.
+operations() { sed -nE 's/.*"ph":"X".*"name":"([^"]+)".*/\1/p' "$1"; }
+
+it 'waits for what other ranks have updated where it is used: large last layers while the next step has begun'
+expect_exit 0 "$DLBENCH" train --model keras_cnn --data synthetic --train-images 64 --test-images 16 --batch 8 \
+    --epochs 1 --threads 1 --kmp-blocktime 0 --quiet --ranks 2 --trace ranks.json
+expect_equal 'conv2d_1-conv2d_2 await
+conv2d_1-dropout_1 forward
+dense_1 await
+dense_1 forward' "$(operations ranks.json | head -n 4)"
+
 it 'learns the same to the bit with 8 workers on 1, 2 and 4 ranks, by shm and by mpi'
 train one --workers 8
 for ranks in 2 4; do

@@ -1,0 +1,108 @@
+#include "train/slice.h"
+
+#include "base/clock.h"
+#include "dlk/lines.h"
+
+typedef struct piece_job {
+    dlb_slicer *slicer;
+    const dlb_slice *slice;
+    size_t piece; /* floats */
+    int work;
+} piece_job;
+
+static size_t length_of(const dlb_slice *slice)
+{
+    return slice->range.end - slice->range.first;
+}
+
+/* Whole cells, so that no cell is measured by two threads. */
+static size_t whole_cells(size_t floats)
+{
+    return (floats + DLB_EXCHANGE_GRAIN - 1) / DLB_EXCHANGE_GRAIN * DLB_EXCHANGE_GRAIN;
+}
+
+/* Pieces as large as was asked for, but no larger than a thread's share. */
+static piece_job make_job(dlb_slicer *slicer, const dlb_slice *slice, int work, int threads)
+{
+    size_t share = (length_of(slice) + (size_t)threads - 1) / (size_t)threads;
+    size_t piece = share < slicer->piece ? share : slicer->piece;
+    return (piece_job){slicer, slice, whole_cells(piece ? piece : 1), work};
+}
+
+static int pieces_of(const piece_job *job)
+{
+    return (int)((length_of(job->slice) + job->piece - 1) / job->piece);
+}
+
+static dlb_range piece_at(const piece_job *job, int index)
+{
+    const dlb_range *slice = &job->slice->range;
+    size_t first = slice->first + (size_t)index * job->piece, end = first + job->piece;
+    return (dlb_range){first, end < slice->end ? end : slice->end};
+}
+
+static void sum_piece(dlb_slicer *slicer, int bucket, dlb_range piece)
+{
+    dlb_exchange *x = slicer->exchange;
+    dlb_exchange_sum(x, bucket, piece);
+    if (slicer->norms)
+        dlb_norms_measure(slicer->norms, piece, dlb_exchange_parameters(x),
+                          dlb_exchange_gradients(x));
+}
+
+static void update_range(dlb_slicer *slicer, const dlb_slice *slice, dlb_range range, float ratio)
+{
+    dlb_exchange *x = slicer->exchange;
+    size_t count = range.end - range.first;
+    float *parameters = dlb_exchange_parameters(x) + range.first;
+    dlk_own(parameters, count); /* every thread has read them */
+    dlb_optimizer_update(slicer->optimizer, slice->state + (range.first - slice->range.first),
+                         count, ratio, dlb_exchange_gradients(x) + range.first, parameters);
+}
+
+static void update_piece(dlb_slicer *slicer, const dlb_slice *slice, dlb_range piece)
+{
+    if (!slicer->norms) {
+        update_range(slicer, slice, piece, 1);
+        return;
+    }
+    while (piece.first < piece.end) {
+        float ratio;
+        dlb_range same = dlb_norms_same_ratio(slicer->norms, piece, &ratio);
+        update_range(slicer, slice, same, ratio);
+        piece.first = same.end;
+    }
+}
+
+static void run_piece(void *arg, int task, int thread)
+{
+    (void)thread;
+    const piece_job *job = arg;
+    dlb_range piece = piece_at(job, task);
+    if (job->work & DLB_SLICE_SUM)
+        sum_piece(job->slicer, job->slice->bucket, piece);
+    if (!(job->work & DLB_SLICE_UPDATE))
+        return;
+    int64_t start = dlb_clock_ns();
+    update_piece(job->slicer, job->slice, piece);
+    atomic_fetch_add_explicit(&job->slicer->update_ns, dlb_clock_ns() - start,
+                              memory_order_relaxed);
+}
+
+/* One so small is not worth another core's help. */
+void dlb_slice_run(dlb_slicer *slicer, const dlb_slice *slice, int work, dlk_team *team)
+{
+    enum { LEADERS_OWN = 8 * 1024 };
+    piece_job job = make_job(slicer, slice, work, team->size);
+    if (length_of(slice) > LEADERS_OWN)
+        dlk_parallel(team, pieces_of(&job), run_piece, &job);
+    else
+        dlk_alone(team, pieces_of(&job), run_piece, &job);
+}
+
+void dlb_slice_run_here(dlb_slicer *slicer, const dlb_slice *slice)
+{
+    piece_job job = make_job(slicer, slice, DLB_SLICE_SUM | DLB_SLICE_UPDATE, 1);
+    for (int piece = 0; piece < pieces_of(&job); piece++)
+        run_piece(&job, piece, 0);
+}
