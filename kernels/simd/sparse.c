@@ -23,7 +23,9 @@
 enum { MOST_ROWS = 5, MOST_VECTORS = 6 };
 
 typedef struct block {
-    const survivor *first, *end;
+    const float *gradient; /* [count] */
+    const int32_t *offset; /* [count] */
+    int count;
     bool half;             /* a row of weights fills no more than half a vector */
     ptrdiff_t row_floats;  /* from a row of weights to the next */
     ptrdiff_t image_width; /* from a row of the image to the next, in floats */
@@ -46,8 +48,10 @@ static size_t weights_floats(const dlk_stage *s)
 
 static block block_of(const dlk_stage *s, const survivors *l, int channel)
 {
-    return (block){.first = survivors_of(l, channel),
-                   .end = l->end[channel],
+    int first = channel * l->pitch;
+    return (block){.gradient = l->gradient + first,
+                   .offset = l->offset + first,
+                   .count = l->end[channel] - first,
                    .half = s->conv.kw * s->conv.c <= V / 2,
                    .row_floats = (ptrdiff_t)row_floats(s),
                    .image_width = (ptrdiff_t)s->conv.w * s->conv.c};
@@ -63,12 +67,12 @@ DLK_INLINE ptrdiff_t place(int i, const int vectors, ptrdiff_t stride)
 
 /* sum += the patch of x; `half`: rows are no longer than half a vector */
 DLK_INLINE void add_patch(const int rows, const int vectors, const bool half, ptrdiff_t image_width,
-                          const survivor *s, const float *x, vec *sum)
+                          float gradient, const float *patch, vec *sum)
 {
-    vec g = splat(s->gradient);
+    vec g = splat(gradient);
     DLK_UNROLL
     for (int i = 0; i < rows * vectors; i++) {
-        const float *at = x + s->offset + place(i, vectors, image_width);
+        const float *at = patch + place(i, vectors, image_width);
         sum[i] += g * (half ? load_half(at) : load(at));
     }
 }
@@ -85,13 +89,14 @@ DLK_INLINE void accumulate(const int rows, const int vectors, const bool half, c
         sum[i] = load(gradient + place(i, vectors, b->row_floats));
         other[i] = (vec){0};
     }
-    const survivor *s = b->first, *end = b->end;
-    for (; pairs && s + 1 < end; s += 2) {
-        add_patch(rows, vectors, half, b->image_width, s, x, sum);
-        add_patch(rows, vectors, half, b->image_width, s + 1, x, other);
+    const float *g = b->gradient, *end = g + b->count;
+    const int32_t *at = b->offset;
+    for (; pairs && g + 1 < end; g += 2, at += 2) {
+        add_patch(rows, vectors, half, b->image_width, g[0], x + at[0], sum);
+        add_patch(rows, vectors, half, b->image_width, g[1], x + at[1], other);
     }
-    for (; s < end; s++)
-        add_patch(rows, vectors, half, b->image_width, s, x, sum);
+    for (; g < end; g++, at++)
+        add_patch(rows, vectors, half, b->image_width, *g, x + *at, sum);
     DLK_UNROLL
     for (int i = 0; i < size; i++)
         store(gradient + place(i, vectors, b->row_floats), pairs ? sum[i] + other[i] : sum[i]);
@@ -106,9 +111,10 @@ DLK_INLINE void scatter(const int rows, const int vectors, const block *b, const
     for (int i = 0; i < rows * vectors; i++)
         w[i] = load(weights + place(i, vectors, b->row_floats));
     ptrdiff_t image_width = b->image_width;
-    for (const survivor *s = b->first, *end = b->end; s < end; s++) {
-        vec g = splat(s->gradient);
-        float *patch = dx + s->offset;
+    const float *gradient = b->gradient, *end = gradient + b->count;
+    for (const int32_t *offset = b->offset; gradient < end; gradient++, offset++) {
+        vec g = splat(*gradient);
+        float *patch = dx + *offset;
         DLK_UNROLL
         for (int i = 0; i < rows * vectors; i++) {
             float *at = patch + place(i, vectors, image_width);
@@ -224,7 +230,7 @@ static void weight_gradient(const dlk_stage *s, const survivors *l, const dlk_st
 {
     for (int channel = 0; channel < s->conv.oc; channel++) {
         block b = block_of(s, l, channel);
-        if (b.first < b.end)
+        if (b.count > 0)
             channel_pass(s, &b, accumulate_block, back->x, b.image_width,
                          back->gradient + (size_t)channel * channel_floats(s), b.row_floats);
     }
@@ -234,7 +240,7 @@ static void data_gradient(const dlk_stage *s, const survivors *l, const dlk_stag
 {
     for (int channel = 0; channel < s->conv.oc; channel++) {
         block b = block_of(s, l, channel);
-        if (b.first < b.end)
+        if (b.count > 0)
             channel_pass(s, &b, scatter_block, back->prepared + (size_t)channel * channel_floats(s),
                          b.row_floats, back->dx, b.image_width);
     }

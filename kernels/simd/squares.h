@@ -112,19 +112,52 @@ DLK_INLINE void transpose(vec row[V])
         transpose_lanes(row + i);
 }
 
-/* One lane from each of V / 4 places, `stride` floats apart. */
-DLK_INLINE vec load_lanes(const float *from, size_t stride)
+/* One lane from each of V / 4 places, `stride` bytes apart. */
+DLK_INLINE vec load_lanes_of_bytes(const void *from, size_t stride)
 {
+    const char *at = from;
 #if DLK_WIDTH == 16
-    __m512 lanes = _mm512_castps128_ps512(_mm_loadu_ps(from));
-    lanes = _mm512_insertf32x4(lanes, _mm_loadu_ps(from + stride), 1);
-    lanes = _mm512_insertf32x4(lanes, _mm_loadu_ps(from + 2 * stride), 2);
-    return (vec)_mm512_insertf32x4(lanes, _mm_loadu_ps(from + 3 * stride), 3);
+    __m512 lanes = _mm512_castps128_ps512(_mm_loadu_ps((const float *)at));
+    lanes = _mm512_insertf32x4(lanes, _mm_loadu_ps((const float *)(at + stride)), 1);
+    lanes = _mm512_insertf32x4(lanes, _mm_loadu_ps((const float *)(at + 2 * stride)), 2);
+    return (vec)_mm512_insertf32x4(lanes, _mm_loadu_ps((const float *)(at + 3 * stride)), 3);
 #elif DLK_WIDTH == 8
-    return (vec)_mm256_loadu2_m128(from + stride, from);
+    return (vec)_mm256_loadu2_m128((const float *)(at + stride), (const float *)at);
 #else
     (void)stride;
-    return load(from);
+    vec lane;
+    memcpy(&lane, at, sizeof lane);
+    return lane;
+#endif
+}
+
+/* The same, `stride` floats apart. */
+DLK_INLINE vec load_lanes(const float *from, size_t stride)
+{
+    return load_lanes_of_bytes(from, stride * sizeof *from);
+}
+
+/* Store those elements whose bit is set, side by side; behind them up to V in all may be anything.
+ */
+DLK_INLINE void store_picked(float *to, vec value, uint32_t bits)
+{
+#if DLK_WIDTH == 16
+    store(to, (vec)_mm512_maskz_compress_ps((__mmask16)bits, (__m512)value));
+#elif DLK_WIDTH == 8
+    static const int32_t picked[16][4] = {
+        {0}, {0},    {1},    {0, 1},    {2},    {0, 2},    {1, 2},    {0, 1, 2},
+        {3}, {0, 3}, {1, 3}, {0, 1, 3}, {2, 3}, {0, 2, 3}, {1, 2, 3}, {0, 1, 2, 3}};
+    uint32_t low = bits & 15, high = bits >> 4;
+    __m128i first = _mm_loadu_si128((const __m128i *)picked[low]);
+    __m128i second = _mm_loadu_si128((const __m128i *)picked[high]);
+    _mm_storeu_ps(to, _mm_permutevar_ps(_mm256_castps256_ps128((__m256)value), first));
+    _mm_storeu_ps(to + __builtin_popcount(low),
+                  _mm_permutevar_ps(_mm256_extractf128_ps((__m256)value, 1), second));
+#else
+    for (int i = 0; i < V; i++) {
+        *to = value[i];
+        to += bits >> i & 1;
+    }
 #endif
 }
 
