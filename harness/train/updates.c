@@ -389,7 +389,7 @@ static void add_updates(dlb_updates *u, dlb_program *program)
     dlb_program_add(program, &op);
 }
 
-_Static_assert(DLB_FUSED_SMALL <= DLB_OP_OPERANDS, "room for the operands of a group");
+_Static_assert((int)DLB_FUSED_SMALL <= (int)DLB_OP_OPERANDS, "room for the operands of a group");
 
 static void add_own(dlb_updates *u, dlb_program *program, group *g)
 {
