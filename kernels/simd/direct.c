@@ -95,7 +95,7 @@ DLK_INLINE void add_kernel_row(const int pixels, const int vectors, int count, c
     }
 }
 
-/* The first layer of many a network: its nine products are written out. */
+/* A first layer, pooled (first.c has those that are not): its nine products are written out. */
 static bool is_3x3x1(const dlk_conv2d *c)
 {
     return c->kh == 3 && c->kw == 3 && c->c == 1 && c->stride_w == 1;

@@ -173,10 +173,8 @@ DLK_INLINE void forward_some(const int vectors, const dlk_stage *s, const dlk_st
     const float *x = pass->x + p->x, *taps = pass->prepared + p->taps;
     float *y = pass->y + p->y;
     tail tails[VECTORS];
-    for (int v = 0; v < vectors; v++) {
-        tails[v] = tail_of(s, pass, pass->prepared, p->channel + v * V);
-        tails[v].bias = (vec){0};
-    }
+    for (int v = 0; v < vectors; v++)
+        tails[v] = tail_of(s, pass, NULL, p->channel + v * V);
     if (tails[0].plain)
         forward_strip(vectors, true, p, x, taps, y, tails);
     else
@@ -217,7 +215,7 @@ const dlk_stage_forward DLK_SIMD(first) = {
 
 /* ---- Backward ---- */
 
-DLK_INLINE void backward_strip(const int vectors, const bool relu, const strip *p,
+DLK_INLINE void backward_strip(const int vectors, const bool with_relu, const strip *p,
                                const dlk_stage_return *back)
 {
     float *gradient = back->gradient + p->taps;
@@ -232,7 +230,7 @@ DLK_INLINE void backward_strip(const int vectors, const bool relu, const strip *
             DLK_UNROLL
             for (int v = 0; v < vectors; v++) {
                 g[v] = load(dy + v * V) * scale;
-                if (relu)
+                if (with_relu)
                     g[v] = choose(load(y + v * V) > 0.0F, g[v], (vec){0});
                 sum[v * ROWS + BIAS] += g[v];
             }

@@ -23,6 +23,9 @@
  */
 enum { GROUP = 64 };
 
+/* By columns: channels, at most. */
+enum { FEW = 32 };
+
 /* Gradients, and where the patches of the image that they belong to start. */
 typedef struct survivors {
     int pitch;       /* from a channel's to the next's */
@@ -49,11 +52,11 @@ static inline int survivors_pitch(const dlk_stage *s)
     return band_rows(s) * dlk_stage_ow(s) + V;
 }
 
-/* A place for each gradient of the windows that are looked at together, in whole vectors. */
+/* A place for each gradient that is looked at together: by groups, in whole vectors; by columns. */
 static inline size_t sums_floats(const dlk_stage *s)
 {
     size_t by_groups = (size_t)(s->conv.oc < GROUP ? GROUP : s->conv.oc) + V;
-    size_t by_columns = (size_t)s->conv.oc * V;
+    size_t by_columns = s->conv.oc <= FEW ? (size_t)s->conv.oc * V : 0;
     return by_groups > by_columns ? by_groups : by_columns;
 }
 
@@ -199,8 +202,8 @@ static inline void list_by_groups(survivors *lists, const dlk_stage *s,
 
 /* ---- By columns: V windows of one channel at a time, for few channels ---- */
 
-/* FEW: channels, at most; QUAD, WINNERS: whose gradients and winners are turned at once. */
-enum { FEW = 32, QUAD = 4, WINNERS = 16 };
+/* Channels whose gradients and winners are turned at once. */
+enum { QUAD = 4, WINNERS = 16 };
 
 /* V windows of a band. */
 typedef struct windows {

@@ -155,7 +155,8 @@ DLK_INLINE void store_picked(float *to, vec value, uint32_t bits)
                   _mm_permutevar_ps(_mm256_extractf128_ps((__m256)value, 1), second));
 #else
     for (int i = 0; i < V; i++) {
-        *to = value[i];
+        float element = value[i];
+        memcpy(to, &element, sizeof element); /* which may be bits of an integer */
         to += bits >> i & 1;
     }
 #endif

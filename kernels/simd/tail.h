@@ -30,6 +30,7 @@ DLK_INLINE ivec nonzero_bytes(const uint8_t *from)
     return __builtin_convertvector(value, ivec) != 0;
 }
 
+/* `bias`: [oc]; NULL: none */
 DLK_INLINE tail tail_of(const dlk_stage *s, const dlk_stage_pass *pass, const float *bias,
                         int channel)
 {
@@ -37,7 +38,7 @@ DLK_INLINE tail tail_of(const dlk_stage *s, const dlk_stage_pass *pass, const fl
     return (tail){.y = pass->y + channel,
                   .winner = pass->winner ? pass->winner + channel : NULL,
                   .keep = pass->keep ? pass->keep + channel : NULL,
-                  .bias = load(bias + channel),
+                  .bias = bias ? load(bias + channel) : (vec){0},
                   .scale = splat(pass->scale),
                   .planes = pass->keep_planes ? nonzero_bytes(pass->keep_planes + channel) : all,
                   .floor = splat(s->relu ? 0.0F : NAN),
