@@ -147,8 +147,9 @@ static void add_times(dlb_session *s, dlb_step_record *record)
     dlb_epoch *e = &s->epoch;
     dlb_updates_times times = dlb_updates_take_times(s->updates);
     dlb_exchange_bytes bytes = dlb_exchange_take_bytes(s->exchange);
-    double forward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_FORWARD);
-    double backward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_BACKWARD) - times.between_s;
+    double forward_s = dlb_graph_take_busy_s(s->graph, DLB_PHASE_FORWARD) - times.forward_between_s;
+    double backward_s =
+        dlb_graph_take_busy_s(s->graph, DLB_PHASE_BACKWARD) - times.backward_between_s;
     double update_s =
         dlb_graph_take_busy_s(s->graph, DLB_PHASE_UPDATE) - times.within_s + times.between_update_s;
     e->forward_s += forward_s;
@@ -177,13 +178,16 @@ static void add_seconds(dlb_session *s, double seconds, dlb_step_record *record)
         s->records[s->record_count++] = *record;
 }
 
-/* Whether the next thing may be something else than another step. */
-static bool may_end_here(const dlb_session *s)
+/* Whether no further step of the window follows, which would wait for the parameters. */
+static bool ends_window(const dlb_session *s)
 {
     return s->step == dlb_session_steps_per_epoch(s) || s->stop_agreed || !isfinite(s->loss_sum);
 }
 
-/* A step is timed from asking for its batch to its last update; what the caller does is not. */
+/*
+ * A step is timed from asking for its batch to this rank's last update, the last one of a window
+ * until the parameters are whole; what the caller does is not timed.
+ */
 static int train_step(dlb_session *s, dlb_error *err)
 {
     double start = dlb_clock_s();
@@ -199,7 +203,7 @@ static int train_step(dlb_session *s, dlb_error *err)
         return DLB_FAIL;
     add_arrivals(s, arrivals, images);
     s->step++;
-    if (may_end_here(s) && dlb_updates_settle(s->updates, err) < 0)
+    if (ends_window(s) && dlb_updates_settle(s->updates, err) < 0)
         return DLB_FAIL;
     if (++s->steps * s->own_workers % BATCHES_PER_POLL < s->own_workers)
         dlb_energy_poll(s->energy);
@@ -358,9 +362,13 @@ dlb_counters *dlb_session_counters(dlb_session *s)
     return s->counters;
 }
 
+int dlb_session_settle(dlb_session *s, dlb_error *err)
+{
+    return dlb_updates_settle(s->updates, err);
+}
+
 dlb_graph *dlb_session_graph(dlb_session *s)
 {
-    dlb_updates_settle(s->updates, NULL);
     return s->graph;
 }
 

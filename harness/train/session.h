@@ -134,7 +134,9 @@ const dlk_kernels *dlb_session_kernels(const dlb_session *session);
 const dlb_threads *dlb_session_threads(const dlb_session *session);
 const dlb_placement *dlb_session_placement(const dlb_session *session);
 dlb_counters *dlb_session_counters(dlb_session *session); /* NULL when none were asked for */
-dlb_graph *dlb_session_graph(dlb_session *session); /* its parameters are those of all ranks */
+dlb_graph *dlb_session_graph(dlb_session *session);
+/* Between steps: its parameters are those of all ranks from here to the next step. */
+int dlb_session_settle(dlb_session *session, dlb_error *err);
 dlb_trace *dlb_session_trace(dlb_session *session); /* NULL without one */
 const dlb_notes *dlb_session_notes(const dlb_session *session);
 dlb_comm *dlb_session_comm(dlb_session *session);

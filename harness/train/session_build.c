@@ -378,6 +378,8 @@ void dlb_session_free(dlb_session *s)
 {
     if (!s)
         return;
+    if (s->updates)
+        dlb_updates_settle(s->updates, NULL); /* nothing may be under way when memory goes */
     dlb_trace_free(s->trace);
     dlb_energy_free(s->energy);
     dlb_counters_free(s->counters);

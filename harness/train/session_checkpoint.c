@@ -159,9 +159,6 @@ static void note_resumed(dlb_session *s, const dlb_checkpoint *c, const char *pa
 
 static int go_on(dlb_session *s, const dlb_checkpoint *c, const char *path, dlb_error *err)
 {
-    int status = dlb_updates_settle(s->updates, err);
-    if (status < 0)
-        return status;
     note_resumed(s, c, path);
     put_history(s, c);
     for (int i = 1; i < c->array_count; i++)

@@ -36,11 +36,15 @@ static dlbench_progress publish_progress(const dlb_progress *p)
         .epoch = p->epoch, .step = p->step, .steps = p->steps, .train = publish_metrics(p->train)};
 }
 
+/* The caller may look at the parameters; that they cannot be had, the next step will say. */
 static int forward_step(void *arg, const dlb_progress *progress)
 {
     dlbench_trainer *t = arg;
+    if (!t->on_step)
+        return 0;
     dlbench_progress shown = publish_progress(progress);
-    return t->on_step ? t->on_step(t->on_step_arg, &shown) : 0;
+    dlb_session_settle(t->session, NULL);
+    return t->on_step(t->on_step_arg, &shown);
 }
 
 static int needs_load(const dlbench_trainer *t, dlbench_error *err)
@@ -109,6 +113,8 @@ int dlbench_trainer_step(dlbench_trainer *t, dlbench_progress *progress, dlbench
     dlb_error internal;
     dlb_progress p = {0};
     int status = dlb_session_step(t->session, &p, &internal);
+    if (status == 0)
+        status = dlb_session_settle(t->session, &internal);
     if (progress && (status == 0 || status == DLB_STOPPED))
         *progress = publish_progress(&p);
     return publish(err, &internal, status);

@@ -40,7 +40,7 @@ struct dlb_updates {
 
     dlb_own_step mine;
     double *losses;       /* a worker of this rank */
-    int started;          /* groups of the step */
+    atomic_int started;   /* groups of the step */
     atomic_int under_way; /* buckets */
     int64_t first_start_ns;
 
@@ -85,20 +85,15 @@ static void share(dlb_updates *u, int index)
     pthread_mutex_unlock(&u->lock);
 }
 
-static void become_whole(dlb_updates *u, bucket *b)
-{
-    b->stage = WHOLE;
-    if (atomic_fetch_sub(&u->under_way, 1) == 1 && !u->alone)
-        u->times.comm_s += 1e-9 * (double)(dlb_clock_ns() - u->first_start_ns);
-}
-
 /* Whether everyone's part of the bucket is there. */
 static bool is_whole(dlb_updates *u, int index)
 {
     bucket *b = &u->buckets[index];
     pthread_mutex_lock(&u->lock);
-    if (b->stage == SHARING && dlb_exchange_shared(u->options.exchange, index))
-        become_whole(u, b);
+    if (b->stage == SHARING && dlb_exchange_shared(u->options.exchange, index)) {
+        b->stage = WHOLE;
+        atomic_fetch_sub(&u->under_way, 1);
+    }
     bool whole = b->stage == WHOLE;
     pthread_mutex_unlock(&u->lock);
     return whole;
@@ -289,7 +284,10 @@ static void run_await(void *self, void *context, dlk_team *team)
 {
     (void)context;
     group *g = self;
-    run_accounted(g->updates, await, buckets_of(g->plan), team);
+    dlb_updates *u = g->updates;
+    int64_t start = dlb_clock_ns();
+    run_accounted(u, await, buckets_of(g->plan), team);
+    add_time(u, &u->times.comm_s, seconds_of_pool(u, team, start));
 }
 
 /* An operation of a rank alone, which has nobody to start for or to wait for. */
@@ -326,17 +324,19 @@ static void update_between(dlb_updates *u, int index)
     share(u, index);
 }
 
+/* Buckets of this step's gradients, or of the last step's parameters. */
 static void advance_between(dlb_updates *u)
 {
     int64_t start = dlb_clock_ns();
+    bool forward = u->started == 0;
     dlb_exchange_poll(u->options.exchange);
-    for (int i = 0; !u->slicer.norms && i < u->options.buckets->bucket_count; i++)
-        if (claim(u, i))
+    for (int i = 0; i < u->options.buckets->bucket_count; i++)
+        if (!is_whole(u, i) && !u->slicer.norms && claim(u, i))
             update_between(u, i);
     double update_s = take_update_s(u);
     double all_s = 1e-9 * (double)(dlb_clock_ns() - start) / u->options.threads;
     add_time(u, &u->times.between_update_s, update_s);
-    add_time(u, &u->times.between_s, all_s);
+    add_time(u, forward ? &u->times.forward_between_s : &u->times.backward_between_s, all_s);
     add_time(u, &u->times.exposed_s, all_s - update_s);
 }
 
@@ -505,6 +505,7 @@ void dlb_updates_free(dlb_updates *u)
 
 void dlb_updates_begin_step(dlb_updates *u, double lr, const dlb_own_step *mine)
 {
+    u->times = (dlb_updates_times){0}; /* what was between two steps is in none */
     dlb_optimizer_begin_step(u->options.optimizer, lr);
     if (u->slicer.norms)
         dlb_norms_begin(u->slicer.norms);
@@ -521,8 +522,10 @@ int dlb_updates_end_step(dlb_updates *u, const dlb_arrival **everyones, dlb_erro
     while (!(*everyones = dlb_exchange_arrivals(u->options.exchange)) &&
            dlb_exchange_check(u->options.exchange, err) == 0)
         dlb_exchange_pause(u->options.exchange, since);
-    if (!u->alone)
-        u->times.exposed_s += 1e-9 * (double)(dlb_clock_ns() - since);
+    if (!u->alone) {
+        u->times.wait_s += 1e-9 * (double)(dlb_clock_ns() - since);
+        u->times.comm_s += 1e-9 * (double)(dlb_clock_ns() - u->first_start_ns);
+    }
     return dlb_exchange_check(u->options.exchange, err);
 }
 
@@ -532,8 +535,9 @@ int dlb_updates_settle(dlb_updates *u, dlb_error *err)
     for (int i = 0; i < u->options.buckets->bucket_count; i++)
         for (int64_t since = dlb_clock_ns(); !is_whole(u, i);)
             dlb_exchange_pause(u->options.exchange, since);
-    if (!u->alone)
-        u->times.exposed_s += 1e-9 * (double)(dlb_clock_ns() - start);
+    double seconds = u->alone ? 0 : 1e-9 * (double)(dlb_clock_ns() - start);
+    u->times.exposed_s += seconds;
+    u->times.comm_s += seconds;
     return dlb_exchange_check(u->options.exchange, err);
 }
 

@@ -41,12 +41,12 @@ typedef struct dlb_updates_options {
 
 /* Seconds of the pool, since the last take. */
 typedef struct dlb_updates_times {
-    double comm_s;    /* some exchange was under way */
+    double comm_s;    /* from a step's first start to its end, and waiting for its parameters */
     double exposed_s; /* summing, moving messages, or waiting for them when all ranks had come */
     double wait_s;    /* waiting for ranks that had not come */
     double within_s;  /* of the last two: within the operations that were added */
     /* All that was done between the tasks of other operations, and of it updates. */
-    double between_s, between_update_s;
+    double forward_between_s, backward_between_s, between_update_s;
 } dlb_updates_times;
 
 /* Floats of the slices that this rank updates. */
@@ -75,7 +75,7 @@ typedef struct dlb_own_step {
 void dlb_updates_begin_step(dlb_updates *updates, double lr, const dlb_own_step *mine);
 int dlb_updates_end_step(dlb_updates *updates, const dlb_arrival **everyones, dlb_error *err);
 
-/* Between steps: wait until the parameters are whole. Again and again does no harm. */
+/* Between steps: wait until the parameters are whole, if they are not. */
 int dlb_updates_settle(dlb_updates *updates, dlb_error *err);
 
 dlb_updates_times dlb_updates_take_times(dlb_updates *updates);
