@@ -394,3 +394,21 @@ void check_stage_backward(const dlk_stage_backward *kernel, const dlk_stage *s, 
     free(g.dx);
     free_stage_data(&d);
 }
+
+void backward_on_every_isa(const char *name, backward_check_fn *check)
+{
+    for (dlk_isa isa = DLK_ISA_SSE; isa <= dlk_isa_best(); isa++)
+        check(find_stage_backward(name, isa));
+}
+
+void check_backward_nan(const dlk_stage_backward *kernel)
+{
+    dlk_stage s = {.conv = {1, 6, 6, 1, 16, 3, 3, 1, 1, 0, 0}};
+    stage_options o = {.seed = 1};
+    stage_data d = make_stage_data(&s, o);
+    d.dy[17] = NAN;
+    run_stage_backward(kernel, &s, &d, o);
+    cr_assert(isnan(d.dbias[1]) && isnan(d.dweights[1]) && isnan(d.dweights[8 * 16 + 1]));
+    cr_assert(isfinite(d.dbias[0]) && isfinite(d.dweights[0]));
+    free_stage_data(&d);
+}

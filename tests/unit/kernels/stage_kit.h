@@ -24,6 +24,14 @@ void check_stage_forward(const dlk_stage_forward *kernel, const dlk_stage *s, st
 void check_stage_backward(const dlk_stage_backward *kernel, const dlk_stage *s, stage_options o,
                           double bound);
 
+/* Check the backward kernel of that name on every instruction set that this machine has. */
+typedef void backward_check_fn(const dlk_stage_backward *kernel);
+void backward_on_every_isa(const char *name, backward_check_fn *check);
+
+/* Of a kernel that fits 3×3 layers of one channel: a NaN in dy reaches its channel, and no other.
+ */
+void check_backward_nan(const dlk_stage_backward *kernel);
+
 /* For tests of their own: one image, all arrays allocated with slack, random within ±1. */
 typedef struct stage_data {
     float *x, *weights, *bias, *y, *dy, *dx, *dweights, *dbias;

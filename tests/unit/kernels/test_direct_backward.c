@@ -1,18 +1,11 @@
 #include <criterion/criterion.h>
-#include <math.h>
 
 #include "stage_kit.h"
 
 /* What direct_backward.c states, relative to the sum of absolute products. */
 static const double bound = 2e-6;
 
-typedef void check_fn(const dlk_stage_backward *kernel);
-
-static void on_every_isa(check_fn *check)
-{
-    for (dlk_isa isa = DLK_ISA_SSE; isa <= dlk_isa_best(); isa++)
-        check(find_stage_backward("direct", isa));
-}
+static const char *const name = "direct";
 
 static dlk_conv2d conv(int h, int w, int c, int kernel, int oc)
 {
@@ -32,7 +25,7 @@ static void agree_on_sizes(const dlk_stage_backward *kernel)
 
 Test(direct_backward, agrees_with_double_at_every_size)
 {
-    on_every_isa(agree_on_sizes);
+    backward_on_every_isa(name, agree_on_sizes);
 }
 
 static void agree_on_strides(const dlk_stage_backward *kernel)
@@ -46,24 +39,12 @@ static void agree_on_strides(const dlk_stage_backward *kernel)
 
 Test(direct_backward, agrees_with_double_at_every_stride)
 {
-    on_every_isa(agree_on_strides);
-}
-
-static void keep_nan(const dlk_stage_backward *kernel)
-{
-    dlk_stage s = {conv(6, 6, 1, 3, 16), .relu = false};
-    stage_options o = {.seed = 1};
-    stage_data d = make_stage_data(&s, o);
-    d.dy[17] = NAN;
-    run_stage_backward(kernel, &s, &d, o);
-    cr_assert(isnan(d.dbias[1]) && isnan(d.dweights[1]) && isnan(d.dweights[8 * 16 + 1]));
-    cr_assert(isfinite(d.dbias[0]) && isfinite(d.dweights[0]));
-    free_stage_data(&d);
+    backward_on_every_isa(name, agree_on_strides);
 }
 
 Test(direct_backward, passes_a_nan_on_to_its_channel)
 {
-    on_every_isa(keep_nan);
+    backward_on_every_isa(name, check_backward_nan);
 }
 
 static void refuse(const dlk_stage_backward *kernel)
@@ -83,5 +64,5 @@ static void refuse(const dlk_stage_backward *kernel)
 
 Test(direct_backward, says_what_it_does_not_fit)
 {
-    on_every_isa(refuse);
+    backward_on_every_isa(name, refuse);
 }
