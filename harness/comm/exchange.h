@@ -36,6 +36,11 @@ typedef struct dlb_range {
     size_t first, end;
 } dlb_range;
 
+static inline size_t dlb_range_length(dlb_range range)
+{
+    return range.end - range.first;
+}
+
 /* Buckets and slices begin and end at multiples of this many floats, but for the end of all. */
 enum { DLB_EXCHANGE_GRAIN = 1024 };
 

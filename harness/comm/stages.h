@@ -43,11 +43,6 @@ dlb_range dlb_stages_held(const dlb_stages *stages, dlb_range whole, int count);
 /* Part number `part` of `parts`, cut at multiples of the grain from the first on; may be empty. */
 dlb_range dlb_range_part(dlb_range whole, int parts, int part);
 
-static inline size_t dlb_range_length(dlb_range range)
-{
-    return range.end - range.first;
-}
-
 /*
  * How buckets are divided among ranks: first among the `local` ranks of a node, then in stages
  * among the ranks with the same local number of all nodes.

@@ -10,11 +10,6 @@ typedef struct piece_job {
     int work;
 } piece_job;
 
-static size_t length_of(const dlb_slice *slice)
-{
-    return slice->range.end - slice->range.first;
-}
-
 /* Whole cells, so that no cell is measured by two threads. */
 static size_t whole_cells(size_t floats)
 {
@@ -24,14 +19,14 @@ static size_t whole_cells(size_t floats)
 /* Pieces as large as was asked for, but no larger than a thread's share. */
 static piece_job make_job(dlb_slicer *slicer, const dlb_slice *slice, int work, int threads)
 {
-    size_t share = (length_of(slice) + (size_t)threads - 1) / (size_t)threads;
+    size_t share = (dlb_range_length(slice->range) + (size_t)threads - 1) / (size_t)threads;
     size_t piece = share < slicer->piece ? share : slicer->piece;
     return (piece_job){slicer, slice, whole_cells(piece ? piece : 1), work};
 }
 
 static int pieces_of(const piece_job *job)
 {
-    return (int)((length_of(job->slice) + job->piece - 1) / job->piece);
+    return (int)((dlb_range_length(job->slice->range) + job->piece - 1) / job->piece);
 }
 
 static dlb_range piece_at(const piece_job *job, int index)
@@ -53,7 +48,7 @@ static void sum_piece(dlb_slicer *slicer, int bucket, dlb_range piece)
 static void update_range(dlb_slicer *slicer, const dlb_slice *slice, dlb_range range, float ratio)
 {
     dlb_exchange *x = slicer->exchange;
-    size_t count = range.end - range.first;
+    size_t count = dlb_range_length(range);
     float *parameters = dlb_exchange_parameters(x) + range.first;
     dlk_own(parameters, count); /* every thread has read them */
     dlb_optimizer_update(slicer->optimizer, slice->state + (range.first - slice->range.first),
@@ -94,7 +89,7 @@ void dlb_slice_run(dlb_slicer *slicer, const dlb_slice *slice, int work, dlk_tea
 {
     enum { LEADERS_OWN = 8 * 1024 };
     piece_job job = make_job(slicer, slice, work, team->size);
-    if (length_of(slice) > LEADERS_OWN)
+    if (dlb_range_length(slice->range) > LEADERS_OWN)
         dlk_parallel(team, pieces_of(&job), run_piece, &job);
     else
         dlk_alone(team, pieces_of(&job), run_piece, &job);

@@ -447,7 +447,7 @@ size_t dlb_updates_slices(dlb_exchange *exchange, const dlb_buckets *buckets)
     size_t floats = 0;
     for (int i = 0; i < buckets->bucket_count; i++) {
         dlb_range slice = dlb_exchange_slice(exchange, i);
-        floats += slice.end - slice.first;
+        floats += dlb_range_length(slice);
     }
     return floats;
 }
@@ -458,7 +458,7 @@ static void lay_out_slices(dlb_updates *u)
     for (int i = 0; i < u->options.buckets->bucket_count; i++) {
         dlb_range range = dlb_exchange_slice(u->options.exchange, i);
         u->buckets[i].slice = (dlb_slice){i, range, state};
-        state += range.end - range.first;
+        state += dlb_range_length(range);
     }
 }
 
@@ -552,7 +552,7 @@ dlb_updates_times dlb_updates_take_times(dlb_updates *u)
 
 static size_t slice_bytes(const dlb_slice *slice)
 {
-    return (slice->range.end - slice->range.first) * sizeof(float);
+    return dlb_range_length(slice->range) * sizeof(float);
 }
 
 int dlb_updates_collect_state(dlb_updates *u, int index, float *whole, dlb_error *err)
