@@ -128,7 +128,6 @@ static void return_group(const dlb_bench_stage *s, int group)
     int n = s->data.images, groups = groups_of(s);
     int first = dlb_group_start(n, groups, group), end = dlb_group_start(n, groups, group + 1);
     float *gradient = s->back.partial + (size_t)group * s->gradient_floats;
-    memset(gradient, 0, s->gradient_floats * sizeof *gradient);
     for (int i = first; i < end; i++)
         return_image(s, (size_t)i, gradient);
 }

@@ -172,37 +172,11 @@ static float *gradients_of(const trunk_stage *stage, int group)
     return stage->partial + (size_t)group * stage->gradient_floats;
 }
 
-/* One piece of the sums that the last step has left in a stage's groups. */
-static void clear_piece(const dlb_trunk *t, const trunk_stage *stage, piece left)
-{
-    while (left.floats > 0) {
-        size_t sum = left.first / stage->gradient_floats, at = left.first % stage->gradient_floats;
-        size_t rest = stage->gradient_floats - at, count = left.floats < rest ? left.floats : rest;
-        memset(gradients_of(stage, (int)sum * t->left_apart) + at, 0, count * sizeof(float));
-        left = (piece){left.first + count, left.floats - count};
-    }
-}
-
-/*
- * Gradients of groups begin at zero. Others have read what the last step has left, so it takes
- * long to own its lines: they are cleared one by one, between images, when nobody waits for them.
- */
-static void clear_ahead(const trunk_pass *pass, int image)
-{
-    const dlb_trunk *t = pass->trunk;
-    for (int k = 0; k < t->count && t->left_sums && !pass->context->evaluating; k++) {
-        const trunk_stage *stage = &t->stages[k];
-        size_t floats = (size_t)t->left_sums * stage->gradient_floats;
-        clear_piece(t, stage, cut(floats, image, pass->context->step->n));
-    }
-}
-
 static void forward_image(void *arg, int task, int thread)
 {
     const trunk_pass *pass = arg;
     trunk_image image = take_image(pass, task, thread);
     fetch_ahead(pass, turn_of(pass, task, thread));
-    clear_ahead(pass, task);
     dlb_trunk_fetch_entry(pass->trunk, pass->context, task);
     const float *x = dlb_trunk_entry(pass->trunk, task);
     for (int k = 0; k < pass->trunk->count; k++) {
@@ -373,8 +347,6 @@ void dlb_trunk_run_forward(void *self, void *context, dlk_team *team)
         dlb_trunk_evaluate(t, context, team);
     else
         dlk_parallel(team, pass.context->step->n, forward_image, &pass);
-    if (!pass.context->evaluating && pass.context->step->n > 0)
-        t->left_sums = 0;
 }
 
 static int finish_parts(const trunk_stage *stage)
@@ -382,19 +354,19 @@ static int finish_parts(const trunk_stage *stage)
     return stage->plan->backward->finish_parts(&stage->plan->shape);
 }
 
-/* One part of the gradients of all stages, from the groups' sums. */
+/* One part of the gradients of all stages, from the groups' sums, all of which are zero then. */
 static void finish_part(void *arg, int part, int thread)
 {
     (void)thread;
     const trunk_pass *pass = arg;
-    const dlb_trunk *t = pass->trunk;
-    const trunk_stage *stage = t->stages;
+    const trunk_stage *stage = pass->trunk->stages;
     for (; part >= finish_parts(stage); stage++)
         part -= finish_parts(stage);
     const dlb_block *block = stage->node->block;
     float *dweights = pass->context->step->gradients + block->offset;
-    dlk_gradients sums = {t->left_sums, (size_t)t->left_apart * stage->gradient_floats,
-                          stage->partial};
+    int apart = groups_apart(pass->groups);
+    dlk_gradients sums = {(pass->groups + apart - 1) / apart,
+                          (size_t)apart * stage->gradient_floats, stage->partial};
     stage->plan->backward->finish(&stage->plan->shape, part, &sums, dweights,
                                   dweights + block->weights);
 }
@@ -428,7 +400,5 @@ void dlb_trunk_run_backward(void *self, void *context, dlk_team *team)
         return;
     }
     dlk_parallel(team, pass.groups, backward_group, &pass);
-    t->left_apart = groups_apart(pass.groups);
-    t->left_sums = (pass.groups + t->left_apart - 1) / t->left_apart;
     finish_stages(&pass, team);
 }

@@ -36,8 +36,6 @@ struct dlb_trunk {
     float *entries;               /* [batch][entry_floats]: as floats */
     int entries_buffer;
     _Atomic int *ended; /* [right one of a pair of groups]: 1 while one sum of the pair is there */
-    int left_sums, left_apart; /* what a step has left in so many groups, so far apart; all others'
-                                  gradients are zero */
     /* Where things are in a thread's scratch, as floats. */
     size_t scratch_gradients[2], scratch_keep, scratch_keep_planes, scratch_lanes[2];
     size_t scratch_floats;

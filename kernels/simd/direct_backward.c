@@ -209,11 +209,11 @@ static void finish(const dlk_stage *s, int part, const dlk_gradients *groups, fl
 {
     size_t oc = (size_t)s->conv.oc, taps = (size_t)dlk_conv2d_patch(&s->conv);
     size_t channel = (size_t)part * MOST_VECTORS * V;
-    size_t group = (size_t)group_vectors(s, (int)channel) * V;
+    size_t group = (size_t)group_vectors(s, (int)channel) * V, at = padded_taps(s) * channel;
     for (size_t i = 0; i < taps; i++)
-        sum_groups(groups, padded_taps(s) * channel + i * group, group,
-                   dweights + i * oc + channel);
-    sum_groups(groups, weights_floats(s) + channel, group, dbias + channel);
+        take_sums(groups, at + i * group, group, dweights + i * oc + channel);
+    clear_groups(groups, at + taps * group, (padded_taps(s) - taps) * group);
+    take_sums(groups, weights_floats(s) + channel, group, dbias + channel);
 }
 
 const dlk_stage_backward DLK_SIMD(direct_backward) = {

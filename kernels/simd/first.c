@@ -294,8 +294,8 @@ static void finish_back(const dlk_stage *s, int part, const dlk_gradients *group
 {
     size_t oc = (size_t)s->conv.oc, channel = (size_t)part * V, at = channel * ROWS;
     for (size_t tap = 0; tap < TAPS; tap++)
-        store(dweights + tap * oc + channel, sum_of_groups(groups, at + tap * V));
-    store(dbias + channel, sum_of_groups(groups, at + (size_t)BIAS * V));
+        store(dweights + tap * oc + channel, take_sum(groups, at + tap * V));
+    store(dbias + channel, take_sum(groups, at + (size_t)BIAS * V));
 }
 
 const dlk_stage_backward DLK_SIMD(first_backward) = {

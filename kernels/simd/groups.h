@@ -1,4 +1,5 @@
-/* Sums of what groups of images have added up (dlk_gradients), in the groups' order. */
+/* Sums of what groups of images have added up (dlk_gradients), in the groups' order; what was taken
+ * is zero then. */
 #ifndef DLK_SIMD_GROUPS_H
 #define DLK_SIMD_GROUPS_H
 
@@ -7,19 +8,30 @@
 #include "simd/vec.h"
 
 /* V floats from `at` on. */
-DLK_INLINE vec sum_of_groups(const dlk_gradients *groups, size_t at)
+DLK_INLINE vec take_sum(const dlk_gradients *groups, size_t at)
 {
     vec sum = load(groups->first + at);
-    for (int i = 1; i < groups->count; i++)
-        sum += load(groups->first + (size_t)i * groups->stride + at);
+    store(groups->first + at, (vec){0});
+    for (int i = 1; i < groups->count; i++) {
+        float *more = groups->first + (size_t)i * groups->stride + at;
+        sum += load(more);
+        store(more, (vec){0});
+    }
     return sum;
 }
 
-static inline void sum_groups(const dlk_gradients *groups, size_t at, size_t count, float *to)
+static inline void clear_groups(const dlk_gradients *groups, size_t at, size_t count)
+{
+    for (int i = 0; i < groups->count; i++)
+        memset(groups->first + (size_t)i * groups->stride + at, 0, count * sizeof(float));
+}
+
+static inline void take_sums(const dlk_gradients *groups, size_t at, size_t count, float *to)
 {
     memcpy(to, groups->first + at, count * sizeof *to);
     for (int i = 1; i < groups->count; i++)
         dlk_add(count, groups->first + (size_t)i * groups->stride + at, to);
+    clear_groups(groups, at, count);
 }
 
 #endif

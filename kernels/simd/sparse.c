@@ -351,7 +351,7 @@ static void finish_square(const dlk_stage *s, const dlk_gradients *groups, int c
     vec row[V];
     DLK_UNROLL
     for (int i = 0; i < V; i++)
-        row[i] = sum_of_groups(groups, at + (size_t)least(i, channels - 1) * channel_floats(s));
+        row[i] = take_sum(groups, at + (size_t)least(i, channels - 1) * channel_floats(s));
     transpose(row);
     DLK_UNROLL
     for (size_t i = 0; i < V; i++)
@@ -370,7 +370,7 @@ static void finish(const dlk_stage *s, int part, const dlk_gradients *groups, fl
     for (size_t column = 0; column < row; column += V)
         finish_square(s, groups, r.channels, at + column, row - column, to + column * oc);
     if (part == 0)
-        sum_groups(groups, weights_floats(s), oc, dbias);
+        take_sums(groups, weights_floats(s), oc, dbias);
 }
 
 const dlk_stage_backward DLK_SIMD(sparse) = {

@@ -137,7 +137,7 @@ typedef struct dlk_stage_return {
 typedef struct dlk_gradients {
     int count;
     size_t stride; /* floats from one to the next */
-    const float *first;
+    float *first;
 } dlk_gradients;
 
 typedef struct dlk_stage_backward {
@@ -157,7 +157,8 @@ typedef struct dlk_stage_backward {
     /*
      * Sums of the gradients of several images are gradients, too, in the kernel's own layout. So
      * are those of groups of images: `finish` adds them up in order and turns the sum into dweights
-     * [kh][kw][c][oc] and dbias [oc], each part some of them.
+     * [kh][kw][c][oc] and dbias [oc], each part some of them. All groups are zero then, as the next
+     * step wants them: who has just read them has their lines, and writes them soonest.
      */
     size_t (*gradient_floats)(const dlk_stage *s);
     int (*finish_parts)(const dlk_stage *s);

@@ -201,6 +201,8 @@ void run_stage_backward(const dlk_stage_backward *kernel, const dlk_stage *s, st
     dlk_gradients all = {.count = 1, .first = gradient};
     for (int i = kernel->finish_parts(s) - 1; i >= 0; i--)
         kernel->finish(s, i, &all, d->dweights, d->dbias);
+    for (size_t i = 0; i < kernel->gradient_floats(s); i++)
+        cr_assert(gradient[i] == 0, "%s leaves %g in gradient %zu", kernel->name, gradient[i], i);
     free(gradient);
     free(scratch);
     free(prepared);
