@@ -200,10 +200,21 @@ static dlb_kernel_row *add_forward(dlb_kernel_plan *p, const char *layers, const
     return row;
 }
 
+/* Many images at once. */
+static dlb_kernel_row *add_forward_lanes(dlb_kernel_plan *p, const char *layers,
+                                         const dlb_stage *plan, dlb_bench_stage *stage)
+{
+    dlb_kernel_row *row = add_row(p, layers, "forward");
+    row->kernel = plan->lanes->name;
+    row->cost = dlb_bench_stage_forward_cost(plan, p->batch);
+    row->own = (dlb_kernel_call){stage, dlb_bench_stage_forward_lanes, NULL, 1};
+    return row;
+}
+
 static void add_evaluation(dlb_kernel_plan *p, const char *layers, const dlb_stage *plan,
                            dlb_bench_stage *stage)
 {
-    if (!plan->lanes || p->batch < dlb_lanes_least_batch(p->kernels.lanes))
+    if (!dlb_stages_in_lanes(plan, p->batch, &p->kernels))
         return;
     dlb_kernel_row *row = add_row(p, layers, "evaluation");
     row->evaluation = true;
@@ -212,13 +223,14 @@ static void add_evaluation(dlb_kernel_plan *p, const char *layers, const dlb_sta
     row->own = (dlb_kernel_call){stage, dlb_bench_stage_evaluate, NULL, 1};
 }
 
-/* The other kernels that fit the stage, on the same data. */
-static void add_alternatives(dlb_kernel_plan *p, const char *layers, const dlb_stage *plan)
+/* The other kernels that fit the stage, on the same data; `used`: the one that the plan chose. */
+static void add_alternatives(dlb_kernel_plan *p, const char *layers, const dlb_stage *plan,
+                             const dlk_stage_forward *used)
 {
     dlb_stage other = *plan;
     for (int i = 0; p->kernels.stage_forward[i]; i++) {
         other.forward = p->kernels.stage_forward[i];
-        if (other.forward == plan->forward || other.forward->misfit(&plan->shape))
+        if (other.forward == used || other.forward->misfit(&plan->shape))
             continue;
         add_forward(p, layers, &other, make_stage(p, &other))->alternative = true;
     }
@@ -246,14 +258,15 @@ static void add_backward(dlb_kernel_plan *p, const char *layers, const dlb_stage
     row->blas = call_of_layers(p, plan, DLB_PHASE_BACKWARD);
 }
 
-static void add_stage(dlb_kernel_plan *p, const dlb_stage *plan)
+static void add_stage(dlb_kernel_plan *p, const dlb_stage *plan, bool lanes)
 {
     char name[64];
     dlb_bench_stage *stage = make_stage(p, plan);
     name_layers(p, plan, name, sizeof name);
-    dlb_kernel_row *forward = add_forward(p, name, plan, stage);
+    dlb_kernel_row *forward =
+        lanes ? add_forward_lanes(p, name, plan, stage) : add_forward(p, name, plan, stage);
     forward->blas = call_of_layers(p, plan, DLB_PHASE_FORWARD);
-    add_alternatives(p, name, plan);
+    add_alternatives(p, name, plan, lanes ? plan->lanes : plan->forward);
     add_evaluation(p, name, plan, stage);
     add_product(p, name, plan);
     add_keep(p, plan, stage);
@@ -346,8 +359,9 @@ static int add_trunk(dlb_kernel_plan *p, int first)
 {
     dlb_stage stages[DLB_TRUNK_STAGES];
     int count = dlb_trunk_stages(p->model, first, &p->kernels, stages);
+    bool lanes = count && dlb_stages_train_in_lanes(stages, count, p->batch, &p->kernels);
     for (int k = 0; k < count; k++)
-        add_stage(p, &stages[k]);
+        add_stage(p, &stages[k], lanes);
     return count ? stages[count - 1].end : first;
 }
 

@@ -28,6 +28,7 @@ struct dlb_bench_stage {
     } back;
     struct {
         float *prepared, *x, *y;
+        uint8_t *winner, *keep_planes;
     } lanes; /* of as many images as there are lanes */
 };
 
@@ -72,8 +73,7 @@ void dlb_bench_stage_forward(void *self)
 {
     dlb_bench_stage *s = self;
     const dlk_stage *shape = &s->plan.shape;
-    for (int i = 0; i < s->plan.forward->parts(shape); i++)
-        s->plan.forward->prepare(shape, i, s->data.weights, s->data.bias, s->prepared);
+    s->plan.forward->prepare(shape, s->data.weights, s->data.bias, s->prepared);
     for (size_t i = 0; i < (size_t)s->data.images; i++) {
         dlk_stage_pass pass = {
             .prepared = s->prepared,
@@ -89,15 +89,51 @@ void dlb_bench_stage_forward(void *self)
     }
 }
 
+static void prepare_lanes(dlb_bench_stage *s)
+{
+    s->plan.lanes->prepare(&s->plan.shape, s->data.weights, s->data.bias, s->lanes.prepared);
+}
+
+static dlk_stage_pass lanes_pass(const dlb_bench_stage *s)
+{
+    return (dlk_stage_pass){.prepared = s->lanes.prepared,
+                            .x = s->lanes.x,
+                            .y = s->lanes.y,
+                            .scale = 1,
+                            .scratch = s->scratch};
+}
+
+/* Images [first, first + count), as a trunk takes them: the first stage brings them into lanes. */
+static void forward_lot(const dlb_bench_stage *s, const dlk_stage_pass *pass, int first, int count)
+{
+    const dlk_lanes *lanes = s->kernels->lanes;
+    const dlk_stage *shape = &s->plan.shape;
+    size_t at = (size_t)first * s->outputs;
+    if (s->plan.first == 0)
+        lanes->enter(shape, count < HOT ? count : HOT, s->x, s->inputs + DLK_SLACK, s->lanes.x);
+    s->plan.lanes->run(shape, pass);
+    lanes->leave_bytes(shape, count, pass->winner, s->winner + at, s->outputs);
+    lanes->leave(shape, count, pass->y, s->y + at, s->outputs);
+}
+
+void dlb_bench_stage_forward_lanes(void *self)
+{
+    dlb_bench_stage *s = self;
+    int lanes = s->kernels->lanes->images;
+    dlk_stage_pass pass = lanes_pass(s);
+    pass.winner = s->lanes.winner;
+    pass.keep_planes = s->lanes.keep_planes;
+    pass.scale = s->scale;
+    prepare_lanes(s);
+    for (int i = 0; i < s->data.images; i += lanes)
+        forward_lot(s, &pass, i, s->data.images - i < lanes ? s->data.images - i : lanes);
+}
+
 /* Weights are prepared once an evaluation, so not here. */
 void dlb_bench_stage_evaluate(void *self)
 {
     dlb_bench_stage *s = self;
-    dlk_stage_pass pass = {.prepared = s->lanes.prepared,
-                           .x = s->lanes.x,
-                           .y = s->lanes.y,
-                           .scale = 1,
-                           .scratch = s->scratch};
+    dlk_stage_pass pass = lanes_pass(s);
     for (int i = 0; i < s->data.images; i += s->kernels->lanes->images)
         s->plan.lanes->run(&s->plan.shape, &pass);
 }
@@ -138,11 +174,14 @@ void dlb_bench_stage_backward(void *self)
     const dlk_stage *shape = &s->plan.shape;
     int groups = groups_of(s);
     const dlb_layer *layer = &s->model->layers[s->plan.first];
-    for (int i = 0; i < s->plan.backward->parts(shape, s->plan.data); i++)
-        s->plan.backward->prepare(shape, i, s->data.weights, s->back.prepared);
+    if (s->plan.data)
+        s->plan.backward->prepare(shape, s->data.weights, s->back.prepared);
     for (int g = 0; g < groups; g++)
         return_group(s, g);
-    dlk_gradients gradients = {groups, s->gradient_floats, s->back.partial};
+    float *sums[DLB_MOST_GROUPS];
+    for (int g = 0; g < groups; g++)
+        sums[g] = s->back.partial + (size_t)g * s->gradient_floats;
+    dlk_gradients gradients = {groups, sums};
     for (int i = 0; i < s->plan.backward->finish_parts(shape); i++)
         s->plan.backward->finish(shape, i, &gradients, s->back.dweights,
                                  s->back.dweights + layer->weights);
@@ -243,18 +282,32 @@ static void allocate_backward(dlb_bench_stage *s)
     s->back.dweights = floats((size_t)layer->weights + (size_t)layer->biases);
 }
 
+/* What the first images keep of their planes, [oc][lanes]. */
+static uint8_t *planes_of_lanes(const dlb_bench_stage *s)
+{
+    size_t lanes = (size_t)s->kernels->lanes->images, channels = (size_t)s->plan.shape.conv.oc;
+    uint8_t *planes = dlb_alloc(lanes * channels, 1);
+    for (size_t i = 0; i < lanes * channels; i++) {
+        size_t image = i % lanes % (size_t)s->data.images;
+        planes[i] = s->keep_planes[image * channels + i / lanes];
+    }
+    return planes;
+}
+
 static void allocate_lanes(dlb_bench_stage *s)
 {
     const dlk_stage *shape = &s->plan.shape;
-    const dlk_stage_forward *kernel = s->plan.lanes;
     const dlk_lanes *lanes = s->kernels->lanes;
-    if (!kernel)
+    if (!s->plan.lanes)
         return;
-    s->lanes.prepared = floats(kernel->prepared_floats(shape));
-    s->lanes.x = floats((size_t)lanes->images * s->inputs);
-    s->lanes.y = floats((size_t)lanes->images * s->outputs);
-    for (int i = 0; i < kernel->parts(shape); i++)
-        kernel->prepare(shape, i, s->data.weights, s->data.bias, s->lanes.prepared);
+    size_t images = (size_t)lanes->images;
+    s->lanes.prepared = floats(s->plan.lanes->prepared_floats(shape));
+    s->lanes.x = floats(images * s->inputs);
+    s->lanes.y = floats(images * s->outputs);
+    s->lanes.winner = dlb_alloc(images * s->outputs, 1);
+    if (s->keep_planes)
+        s->lanes.keep_planes = planes_of_lanes(s);
+    prepare_lanes(s);
     lanes->enter(shape, lanes->images < HOT ? lanes->images : HOT, s->x, s->inputs + DLK_SLACK,
                  s->lanes.x);
 }
@@ -287,9 +340,9 @@ dlb_bench_stage *dlb_bench_stage_create(const dlb_stage *plan, const dlb_model *
     allocate_forward(s);
     allocate_backward(s);
     heat_inputs(s);
-    allocate_lanes(s);
     s->y_images = (size_t)s->data.images;
     make_past(s);
+    allocate_lanes(s);
     if (leaves_no_values(s) && s->y_images > HOT)
         s->y_images = HOT;
     return s;
@@ -299,6 +352,8 @@ void dlb_bench_stage_free(dlb_bench_stage *s)
 {
     if (!s)
         return;
+    free(s->lanes.keep_planes);
+    free(s->lanes.winner);
     free(s->lanes.y);
     free(s->lanes.x);
     free(s->lanes.prepared);

@@ -1,6 +1,6 @@
 /*
- * A fused stage on a batch, on one thread, as a trunk runs it in training: image by image, its
- * input in cache, what is kept for backward in memory; or in evaluation, many images at once.
+ * A fused stage on a batch, on one thread, as a trunk runs it: image by image or many images at
+ * once, its input in cache, what is kept for backward in memory.
  */
 #ifndef DLB_CLI_BENCH_KERNELS_STAGE_H
 #define DLB_CLI_BENCH_KERNELS_STAGE_H
@@ -30,7 +30,9 @@ void dlb_bench_stage_free(dlb_bench_stage *stage);
 /* One batch: weights are prepared, masks are drawn already. */
 void dlb_bench_stage_forward(void *stage);
 
-/* One batch, where there is a kernel of many images. */
+/* One batch, where there is a kernel of many images; in training also out of lanes and, if the
+ * stage is a model's first, into them. */
+void dlb_bench_stage_forward_lanes(void *stage);
 void dlb_bench_stage_evaluate(void *stage);
 
 /* One batch, up to the gradients of weights and bias. */

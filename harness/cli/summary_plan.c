@@ -1,5 +1,7 @@
 #include "cli/summary_plan.h"
 
+#include <limits.h>
+
 #include "base/str.h"
 #include "graph/cost.h"
 #include "graph/fusion.h"
@@ -29,12 +31,13 @@ static void print_layer(const dlb_model *model, int index, const dlk_kernels *ke
               forward);
 }
 
-static void print_stage(const dlb_model *model, const dlb_stage *stage)
+/* `lanes`: it trains in them, too */
+static void print_stage(const dlb_model *model, const dlb_stage *stage, bool lanes)
 {
     dlb_str layers = DLB_STR_INIT;
     for (int i = stage->first; i < stage->end; i++)
         dlb_str_addf(&layers, "%s%s", i > stage->first ? " + " : "", model->layers[i].name);
-    print_row(layers.text, stage->forward->name, stage->backward->name,
+    print_row(layers.text, lanes ? stage->lanes->name : stage->forward->name, stage->backward->name,
               stage->lanes ? stage->lanes->name : stage->forward->name);
     dlb_str_release(&layers);
 }
@@ -47,7 +50,7 @@ static bool is_computed(const dlb_layer *layer)
 /* What is said below the table. */
 typedef struct notes {
     dlb_str small, reasons;
-    bool lanes; /* some stages evaluate many images at once */
+    bool lanes; /* some stages take many images at once */
 } notes;
 
 static void add_small(const dlb_layer *layer, const dlk_kernels *kernels, dlb_str *small)
@@ -69,8 +72,9 @@ static int print_trunk(const dlb_model *model, int first, const dlk_kernels *ker
 {
     dlb_stage stages[DLB_TRUNK_STAGES];
     int count = dlb_trunk_stages(model, first, kernels, stages);
+    bool lanes = count && dlb_stages_train_in_lanes(stages, count, INT_MAX, kernels);
     for (int k = 0; k < count; k++) {
-        print_stage(model, &stages[k]);
+        print_stage(model, &stages[k], lanes);
         n->lanes |= stages[k].lanes != NULL;
     }
     return count ? stages[count - 1].end : first;
@@ -94,7 +98,7 @@ static void print_notes(const dlk_kernels *kernels, const notes *n)
     puts("\nLayers joined by + are one operation; such lines in a row run together, image by "
          "image.");
     if (n->lanes)
-        printf("In evaluation, lanes take %d images at once, where batches have at least %d.\n",
+        printf("Lanes take %d images at once, where batches have at least %d.\n",
                kernels->lanes->images, dlb_lanes_least_batch(kernels->lanes));
     if (n->small.text)
         printf("Small: %s. With several threads, each takes blocks of images through such layers "

@@ -196,6 +196,24 @@ bool dlb_stage_is_cheap(const dlb_stage *stage)
     return !drops && flops < FLOPS_WORTH_A_BYTE * bytes;
 }
 
+/* ---- Many images at once ---- */
+
+bool dlb_stages_in_lanes(const dlb_stage *stages, int batch, const dlk_kernels *kernels)
+{
+    return stages[0].lanes && batch >= dlb_lanes_least_batch(kernels->lanes);
+}
+
+bool dlb_stages_train_in_lanes(const dlb_stage *stages, int count, int batch,
+                               const dlk_kernels *kernels)
+{
+    bool can = dlb_stages_in_lanes(stages, batch, kernels);
+    for (int k = 0; k < count && can; k++) {
+        bool last = k == count - 1;
+        can = stages[k].dropout < 0 && (last || !dlb_stage_is_cheap(&stages[k]));
+    }
+    return can;
+}
+
 /* ---- Groups ---- */
 
 /*
@@ -220,10 +238,9 @@ static double least_images(const dlb_stage *stages, int count)
 /* A power of two, so that teams of a power of two have equal shares. */
 int dlb_stages_groups(const dlb_stage *stages, int count, int n)
 {
-    enum { MOST_GROUPS = 32 };
     double images = least_images(stages, count);
     int groups = 1;
-    while (groups < MOST_GROUPS && 2 * groups * images <= n)
+    while (groups < DLB_MOST_GROUPS && 2 * groups * images <= n)
         groups *= 2;
     return n < groups ? n : groups;
 }
@@ -231,11 +248,11 @@ int dlb_stages_groups(const dlb_stage *stages, int count, int n)
 /* The images before a group of one half, if the smallest groups have one. */
 static int images_before(int half, int group)
 {
-    if (group <= half / 4)
-        return 4 * group;
     if (group <= half / 2)
-        return half + 2 * (group - half / 4);
-    return half + half / 2 + (group - half / 2);
+        return group;
+    if (group <= half * 3 / 4)
+        return half / 2 + 2 * (group - half / 2);
+    return half + 4 * (group - half * 3 / 4);
 }
 
 int dlb_group_start(int n, int groups, int group)

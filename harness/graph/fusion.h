@@ -31,8 +31,8 @@ typedef struct dlb_stage {
     const dlk_stage_backward *backward;
     char why[160];
 
-    /* Could evaluate many images at once; NULL: none could. It does so in a trunk that has them
-     * all (dlb_trunk_stages), of batches that are not too small. */
+    /* Could take many images forward at once; NULL: none could. It does so in a trunk that has
+     * them all (dlb_trunk_stages), of batches that are not too small. */
     const dlk_stage_forward *lanes;
 } dlb_stage;
 
@@ -52,12 +52,21 @@ enum { DLB_TRUNK_STAGES = 8 };
 int dlb_trunk_stages(const dlb_model *model, int first, const dlk_kernels *kernels,
                      dlb_stage stages[DLB_TRUNK_STAGES]);
 
-/* Lanes that stay empty take as long as others, and of few tasks most threads have none: in smaller
- * batches evaluation goes image by image. */
+/* Lanes that stay empty take as long as others, and of few tasks most threads have none: smaller
+ * batches go image by image. */
 static inline int dlb_lanes_least_batch(const dlk_lanes *lanes)
 {
     return 2 * lanes->images;
 }
+
+/*
+ * Whether a trunk of these stages evaluates many images at once, and whether its forward pass of
+ * training does so, too: an image's values must then be kept for backward, and it may drop nothing
+ * but whole planes.
+ */
+bool dlb_stages_in_lanes(const dlb_stage *stages, int batch, const dlk_kernels *kernels);
+bool dlb_stages_train_in_lanes(const dlb_stage *stages, int count, int batch,
+                               const dlk_kernels *kernels);
 
 /*
  * Whether backward computes a stage's values again, where another stage follows it, instead of
@@ -76,12 +85,14 @@ bool dlb_layer_is_small(const dlb_layer *layer, const dlk_kernels *kernels);
  * Into how many groups backward cuts a batch of n images that goes through these stages together.
  * Each group sums up gradients of its own; depends on n and the stages alone, and grows with n.
  */
+enum { DLB_MOST_GROUPS = 32 };
+
 int dlb_stages_groups(const dlb_stage *stages, int count, int n);
 
 /*
  * The first image of a group; that of group number `groups` is n. In each half of the batch groups
- * become smaller, so that threads which help each other end at about the same time: of eight groups
- * a half of 32 images has 16, 8, 4 and 4.
+ * become larger. The largest are taken first, so that threads which help each other end at about
+ * the same time: of eight groups a half of 32 images has 4, 4, 8 and 16.
  */
 int dlb_group_start(int n, int groups, int group);
 

@@ -84,18 +84,15 @@ static void prefetch(const uint8_t *bytes, size_t count)
         __builtin_prefetch(bytes + i);
 }
 
-void dlb_step_image(const dlb_node_context *context, int index, size_t floats, float *image)
+const uint8_t *dlb_step_pixels(const dlb_node_context *context, int index, size_t floats)
 {
     const dlb_step *step = context->step;
-    if (step->x) {
-        memcpy(image, step->x + (size_t)index * floats, floats * sizeof *image);
-        return;
-    }
     const dlb_pixels *pixels = &step->pixels;
-    const uint8_t *bytes = pixels->set + pixels->indices[index] * floats;
+    if (step->x)
+        return NULL;
     if (index + 1 < step->n)
         prefetch(pixels->set + pixels->indices[index + 1] * floats, floats);
-    context->kernels->pixels_to_floats(pixels->scale, floats, bytes, image);
+    return pixels->set + pixels->indices[index] * floats;
 }
 
 /* ---- What an operation does: a node and a part of a batch to a kernel's arguments ---- */

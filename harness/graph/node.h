@@ -38,8 +38,8 @@ typedef struct dlb_node {
 /* What the decisions of a dropout layer are drawn from. */
 dlk_rng_key dlb_dropout_key(int layer, const dlb_step *step);
 
-/* Image `index` of the batch as floats, normalised. */
-void dlb_step_image(const dlb_node_context *context, int index, size_t floats, float *image);
+/* The pixels of an image of the batch; the next one's are asked for. NULL: the batch is floats. */
+const uint8_t *dlb_step_pixels(const dlb_node_context *context, int index, size_t floats);
 
 void dlb_node_add_forward(dlb_node *node, dlb_program *program);
 

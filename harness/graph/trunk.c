@@ -19,12 +19,6 @@ static void plan_stage(dlb_trunk *t, trunk_stage *stage, bool last, dlb_buffers 
     stage->outputs = dlk_stage_outputs(shape);
     stage->kept = !last && !dlb_stage_is_cheap(plan);
     stage->gradient_floats = dlb_whole_lines(plan->backward->gradient_floats(shape));
-    stage->prepared_buffer =
-        dlb_buffers_plan_floats(buffers, plan->forward->prepared_floats(shape));
-    stage->lanes_buffer =
-        dlb_buffers_plan_floats(buffers, t->lanes ? plan->lanes->prepared_floats(shape) : 0);
-    stage->back_floats = plan->backward->prepared_floats(shape, plan->data);
-    stage->back_buffer = dlb_buffers_plan_floats(buffers, stage->back_floats);
     stage->values_buffer =
         dlb_buffers_plan_floats(buffers, stage->kept ? batch * (stage->outputs + DLK_SLACK) : 0);
     stage->winner_buffer = dlb_buffers_plan(buffers, shape->pool ? batch * stage->outputs : 0);
@@ -56,6 +50,7 @@ static void plan_scratch(dlb_trunk *t)
         planes = larger(planes, (size_t)plan->shape.conv.oc);
     }
     reserve(t, kernels);
+    size_t images = t->lanes ? (size_t)t->lanes->images : 0;
     for (int k = 1; k < t->count; k++)
         t->stages[k].scratch_values =
             reserve(t, dlk_stage_inputs(&t->stages[k].plan->shape) + DLK_SLACK);
@@ -63,15 +58,11 @@ static void plan_scratch(dlb_trunk *t)
     t->scratch_gradients[1] = reserve(t, inputs + DLK_SLACK);
     t->scratch_keep = reserve(t, outputs / sizeof(float) + 1);
     t->scratch_keep_planes = reserve(t, planes / sizeof(float) + 1);
-    size_t images = t->lanes ? (size_t)t->lanes->images : 0;
     t->scratch_lanes[0] = reserve(t, images * larger(inputs, outputs));
     t->scratch_lanes[1] = reserve(t, images * larger(inputs, outputs));
-}
-
-static const dlk_lanes *lanes_for(const dlk_kernels *kernels, const dlb_stage *stages, int batch)
-{
-    const dlk_lanes *lanes = kernels->lanes;
-    return stages[0].lanes && batch >= dlb_lanes_least_batch(lanes) ? lanes : NULL;
+    t->scratch_lanes_winner = reserve(t, images * outputs / sizeof(float) + 1);
+    t->scratch_entries = reserve(t, larger(images, 1) * t->entry_floats);
+    t->scratch_lanes_planes = reserve(t, images * planes / sizeof(float) + 1);
 }
 
 dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlk_kernels *kernels,
@@ -80,21 +71,27 @@ dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlk_kernels *kernels,
     dlb_trunk *t = dlb_alloc(1, sizeof *t);
     *t = (dlb_trunk){.model = model,
                      .batch = batch,
-                     .lanes = lanes_for(kernels, stages, batch),
+                     .lanes = dlb_stages_in_lanes(stages, batch, kernels) ? kernels->lanes : NULL,
+                     .trains_in_lanes = dlb_stages_train_in_lanes(stages, count, batch, kernels),
                      .count = count,
                      .plans = dlb_alloc((size_t)count, sizeof *t->plans),
                      .stages = dlb_alloc((size_t)count, sizeof *t->stages),
                      .inside = dlb_buffers_plan_operand(buffers)};
     memcpy(t->plans, stages, (size_t)count * sizeof *stages);
-    t->entry_floats = dlb_whole_lines(dlk_stage_inputs(&t->plans[0].shape) + DLK_SLACK);
-    t->entries_buffer = dlb_buffers_plan_floats(
-        buffers, t->plans[0].first == 0 ? (size_t)batch * t->entry_floats : 0);
+    size_t inputs = dlk_stage_inputs(&t->plans[0].shape);
+    t->entry_floats = dlb_whole_lines(inputs + DLK_SLACK);
+    t->pixels_buffer =
+        dlb_buffers_plan(buffers, t->plans[0].first == 0 ? (size_t)batch * inputs : 0);
     for (int k = 0; k < count; k++) {
         t->stages[k].plan = &t->plans[k];
         plan_stage(t, &t->stages[k], k == count - 1, buffers);
     }
-    t->ended = dlb_alloc((size_t)dlb_trunk_groups(t, batch), sizeof *t->ended);
+    size_t groups = (size_t)dlb_trunk_groups(t, batch);
+    t->taken = dlb_alloc(groups, sizeof *t->taken);
+    t->places = dlb_alloc(groups, sizeof *t->places);
+    t->ended = dlb_alloc(groups, sizeof *t->ended);
     plan_scratch(t);
+    dlb_trunk_plan_weights(t);
     return t;
 }
 
@@ -102,7 +99,10 @@ void dlb_trunk_free(dlb_trunk *trunk)
 {
     if (!trunk)
         return;
+    dlb_trunk_free_weights(trunk);
     free(trunk->ended);
+    free(trunk->places);
+    free(trunk->taken);
     free(trunk->stages);
     free(trunk->plans);
     free(trunk);
@@ -123,28 +123,14 @@ size_t dlb_trunk_scratch_floats(const dlb_trunk *trunk)
     return trunk->scratch_floats;
 }
 
-static const dlb_node *next_trained(const dlb_trunk *t, const dlb_node *nodes)
-{
-    for (int i = dlb_trunk_end(t); i < t->model->layer_count; i++)
-        if (t->model->layers[i].weights)
-            return &nodes[i];
-    return NULL;
-}
-
 void dlb_trunk_bind(dlb_trunk *t, const dlb_buffers *buffers, const dlb_node *nodes)
 {
     t->first = &nodes[dlb_trunk_first(t)];
     t->last = &nodes[dlb_trunk_end(t) - 1];
-    t->next = next_trained(t, nodes);
-    t->entries = dlb_buffers_memory(buffers, t->entries_buffer);
+    t->pixels = dlb_buffers_memory(buffers, t->pixels_buffer);
     for (int k = 0; k < t->count; k++) {
         trunk_stage *stage = &t->stages[k];
         stage->node = &nodes[stage->plan->first];
-        stage->prepared = dlb_buffers_memory(buffers, stage->prepared_buffer);
-        if (stage->plan->forward->lay_out)
-            stage->plan->forward->lay_out(&stage->plan->shape, stage->prepared);
-        stage->lanes = dlb_buffers_memory(buffers, stage->lanes_buffer);
-        stage->back = dlb_buffers_memory(buffers, stage->back_buffer);
         stage->values = dlb_buffers_memory(buffers, stage->values_buffer);
         stage->winner = dlb_buffers_memory(buffers, stage->winner_buffer);
         stage->partial = dlb_buffers_memory(buffers, stage->partial_buffer);

@@ -1,48 +1,112 @@
-/* Evaluation of many images at once. */
+/* Forward of many images at once, in lots of as many as there are lanes. */
 #include "graph/trunk_state.h"
 
-typedef struct evaluation {
-    const dlb_trunk *trunk;
-    const dlb_node_context *context;
-    const dlk_team *team;
-} evaluation;
+/* A lot, or what is left of the batch, in a thread's hands. */
+typedef struct lot {
+    const dlb_trunk_pass *pass;
+    int first, count; /* images */
+    int thread;
+    float *scratch;
+} lot;
 
-/* Take what is in lanes through all stages; returns where it is then. */
-static const float *run_stages(const dlb_trunk *t, float *scratch)
+static lot take_lot(const dlb_trunk_pass *pass, int number, int thread)
 {
-    for (int k = 0; k < t->count; k++) {
-        const dlb_stage *plan = &t->plans[k];
-        dlk_stage_pass pass = {.prepared = t->stages[k].lanes,
-                               .x = scratch + t->scratch_lanes[k % 2],
-                               .y = scratch + t->scratch_lanes[(k + 1) % 2],
-                               .scale = 1,
-                               .scratch = scratch};
-        plan->lanes->run(&plan->shape, &pass);
+    int lanes = pass->trunk->lanes->images, left = pass->context->step->n - number * lanes;
+    return (lot){pass, number * lanes, left < lanes ? left : lanes, thread,
+                 dlk_scratch(pass->team, thread)};
+}
+
+static uint8_t *bytes_at(const lot *l, size_t at)
+{
+    return (uint8_t *)(l->scratch + at);
+}
+
+/* What goes into stage k, or comes out of the one before. */
+static float *lanes_before(const lot *l, int k)
+{
+    return l->scratch + l->pass->trunk->scratch_lanes[k % 2];
+}
+
+/* ---- Stages ---- */
+
+/* What dropout2d keeps, [oc][lanes]; NULL: all. */
+static const uint8_t *draw_planes(const lot *l, const dlb_stage *plan)
+{
+    const dlb_trunk *t = l->pass->trunk;
+    size_t channels = (size_t)plan->shape.conv.oc, lanes = (size_t)t->lanes->images;
+    if (plan->dropout2d < 0 || l->pass->context->evaluating)
+        return NULL;
+    uint8_t *one = bytes_at(l, t->scratch_keep_planes), *all = bytes_at(l, t->scratch_lanes_planes);
+    memset(all, 0, channels * lanes);
+    for (int i = 0; i < l->count; i++) {
+        dlb_trunk_draw_keep(l->pass, plan->dropout2d, l->first + i, channels, one);
+        for (size_t c = 0; c < channels; c++)
+            all[c * lanes + (size_t)i] = one[c];
     }
-    return scratch + t->scratch_lanes[t->count % 2];
+    return all;
 }
 
-/* A task is as many images as there are lanes, or what is left of the batch. */
-static void evaluate_images(void *arg, int task, int thread)
+/* What backward will want of a stage. */
+static void keep(const lot *l, const trunk_stage *stage, const dlk_stage_pass *done)
 {
-    const evaluation *e = arg;
-    const dlb_trunk *t = e->trunk;
-    const trunk_stage *last = &t->stages[t->count - 1];
-    float *scratch = dlk_scratch(e->team, thread);
-    int first = task * t->lanes->images, left = e->context->step->n - first;
-    int count = left < t->lanes->images ? left : t->lanes->images;
-    for (int i = first; i < first + count; i++)
-        dlb_trunk_fetch_entry(t, e->context, i);
-    t->lanes->enter(&t->plans[0].shape, count, dlb_trunk_entry(t, first), dlb_trunk_entry_stride(t),
-                    scratch + t->scratch_lanes[0]);
-    const float *lanes = run_stages(t, scratch);
-    t->lanes->leave(&last->plan->shape, count, lanes, t->last->y + (size_t)first * last->outputs,
-                    last->outputs);
+    const dlk_lanes *lanes = l->pass->trunk->lanes;
+    const dlk_stage *shape = &stage->plan->shape;
+    size_t first = (size_t)l->first, apart = stage->outputs + DLK_SLACK;
+    lanes->leave_bytes(shape, l->count, done->winner, stage->winner + first * stage->outputs,
+                       stage->outputs);
+    if (stage->kept)
+        lanes->leave(shape, l->count, done->y, stage->values + first * apart, apart);
 }
 
-void dlb_trunk_evaluate(const dlb_trunk *t, const dlb_node_context *context, dlk_team *team)
+static void leave_trunk(const lot *l, const trunk_stage *last, const dlk_stage_pass *done)
 {
-    evaluation e = {t, context, team};
-    int images = t->lanes->images;
-    dlk_parallel(team, (context->step->n + images - 1) / images, evaluate_images, &e);
+    const dlb_trunk *t = l->pass->trunk;
+    t->lanes->leave(&last->plan->shape, l->count, done->y,
+                    t->last->y + (size_t)l->first * last->outputs, last->outputs);
+}
+
+static void run_stage(const lot *l, int k)
+{
+    const dlb_trunk *t = l->pass->trunk;
+    const dlb_stage *plan = &t->plans[k];
+    bool training = !l->pass->context->evaluating;
+    dlk_stage_pass pass = {.prepared = dlb_trunk_weights_for(t, l->thread, DLB_WEIGHTS_LANES, k),
+                           .x = lanes_before(l, k),
+                           .y = lanes_before(l, k + 1),
+                           .winner = training ? bytes_at(l, t->scratch_lanes_winner) : NULL,
+                           .keep_planes = draw_planes(l, plan),
+                           .scale = dlb_trunk_scale(l->pass, plan),
+                           .scratch = l->scratch};
+    plan->lanes->run(&plan->shape, &pass);
+    if (training)
+        keep(l, &t->stages[k], &pass);
+    if (k + 1 == t->count)
+        leave_trunk(l, &t->stages[k], &pass);
+}
+
+static void enter_trunk(const lot *l)
+{
+    const dlb_trunk *t = l->pass->trunk;
+    size_t stride;
+    for (int i = 0; i < l->count; i++)
+        dlb_trunk_keep_pixels(l->pass, l->first + i);
+    const float *x = dlb_trunk_entries(l->pass, l->first, l->count, l->scratch, &stride);
+    t->lanes->enter(&t->plans[0].shape, l->count, x, stride, lanes_before(l, 0));
+}
+
+/* ---- Tasks ---- */
+
+static void forward_lot(void *arg, int number, int thread)
+{
+    const dlb_trunk_pass *pass = arg;
+    lot l = take_lot(pass, number, thread);
+    enter_trunk(&l);
+    for (int k = 0; k < pass->trunk->count; k++)
+        run_stage(&l, k);
+}
+
+void dlb_trunk_forward_lanes(dlb_trunk_pass *pass, dlk_team *team)
+{
+    int lanes = pass->trunk->lanes->images;
+    dlk_parallel(team, (pass->context->step->n + lanes - 1) / lanes, forward_lot, pass);
 }

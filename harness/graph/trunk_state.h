@@ -6,20 +6,28 @@
 
 #include "graph/trunk.h"
 
+/* Who reads weights: forward image by image or of many images, and backward for dx. */
+typedef enum dlb_weights_kind {
+    DLB_WEIGHTS_FORWARD,
+    DLB_WEIGHTS_LANES,
+    DLB_WEIGHTS_BACK,
+    DLB_WEIGHTS_KINDS,
+} dlb_weights_kind;
+
+typedef struct dlb_trunk_weights dlb_trunk_weights;
+
 typedef struct trunk_stage {
     const dlb_stage *plan;
-    const dlb_node *node;   /* of the convolution: parameters */
-    size_t outputs;         /* floats of an image */
-    bool kept;              /* the values it computes are kept for backward */
-    size_t gradient_floats; /* of a group, in whole cache lines */
-    float *prepared, *back; /* weights for forward and for dx */
-    float *lanes;           /* and for many images at once */
-    size_t back_floats;
-    float *values;         /* [batch][outputs + slack], if kept */
-    uint8_t *winner;       /* [batch][outputs], if pooled */
-    float *partial;        /* gradients: [groups] */
-    size_t scratch_values; /* where in a thread's scratch its input is, as floats */
-    int prepared_buffer, lanes_buffer, back_buffer, values_buffer, winner_buffer, partial_buffer;
+    const dlb_node *node;                 /* of the convolution: parameters */
+    size_t outputs;                       /* floats of an image */
+    bool kept;                            /* the values it computes are kept for backward */
+    size_t gradient_floats;               /* of a group, in whole cache lines */
+    float *values;                        /* [batch][outputs + slack], if kept */
+    uint8_t *winner;                      /* [batch][outputs], if pooled */
+    float *partial;                       /* places for sums of gradients: [groups] */
+    size_t scratch_values;                /* where in a thread's scratch its input is, as floats */
+    size_t weights_at[DLB_WEIGHTS_KINDS]; /* where in a thread's weights its own are */
+    int values_buffer, winner_buffer, partial_buffer;
 } trunk_stage;
 
 struct dlb_trunk {
@@ -29,15 +37,21 @@ struct dlb_trunk {
     dlb_stage *plans;
     trunk_stage *stages;
     const dlk_lanes *lanes;       /* in which it evaluates; NULL: image by image */
+    bool trains_in_lanes;         /* forward, too */
     const dlb_node *first, *last; /* nodes at its ends */
-    const dlb_node *next;         /* the next one that has parameters; NULL: none */
     int inside;                   /* an operand: all that only the trunk itself touches */
-    size_t entry_floats;          /* of an image that enters as pixels, with slack */
-    float *entries;               /* [batch][entry_floats]: as floats */
-    int entries_buffer;
+    size_t entry_floats;          /* of an image of the batch, with slack */
+    uint8_t *pixels;              /* [batch]: images of the batch, while they are in use */
+    int pixels_buffer;
+    _Atomic int *taken; /* [place for sums of gradients]: whether a group has them there */
+    int *places;        /* [group]: where */
     _Atomic int *ended; /* [right one of a pair of groups]: 1 while one sum of the pair is there */
+    dlb_trunk_weights **weights; /* [threads], each a thread's own, made by itself */
+    size_t weights_capacity, weights_floats;
+    int64_t weights_version; /* it changes with them */
     /* Where things are in a thread's scratch, as floats. */
-    size_t scratch_gradients[2], scratch_keep, scratch_keep_planes, scratch_lanes[2];
+    size_t scratch_entries, scratch_gradients[2], scratch_keep, scratch_keep_planes;
+    size_t scratch_lanes[2], scratch_lanes_winner, scratch_lanes_planes;
     size_t scratch_floats;
 };
 
@@ -47,25 +61,45 @@ static inline int dlb_trunk_groups(const dlb_trunk *t, int n)
     return dlb_stages_groups(t->plans, t->count, n);
 }
 
-/* What enters the trunk: floats from an image to the next, and an image itself. */
-static inline size_t dlb_trunk_entry_stride(const dlb_trunk *t)
-{
-    return t->first->x ? dlk_stage_inputs(&t->plans[0].shape) : t->entry_floats;
-}
+/* A pass of an operation over the batch. */
+typedef struct dlb_trunk_pass {
+    const dlb_trunk *trunk;
+    const dlb_node_context *context;
+    const dlk_team *team;
+    int groups; /* backward */
+} dlb_trunk_pass;
 
-static inline const float *dlb_trunk_entry(const dlb_trunk *t, int image)
-{
-    const float *first = t->first->x ? t->first->x : t->entries;
-    return first + (size_t)image * dlb_trunk_entry_stride(t);
-}
+/*
+ * Some images that enter the trunk, which are *stride floats apart. Those of the batch itself come
+ * as floats to a thread's scratch: they have no slack behind them, and as pixels, which forward
+ * keeps for backward, they take a quarter of the room in its caches.
+ */
+const float *dlb_trunk_entries(const dlb_trunk_pass *pass, int first, int count, float *scratch,
+                               size_t *stride);
 
-/* The batch itself has no slack behind its end, so its images are copied: do so with this one. */
-void dlb_trunk_fetch_entry(const dlb_trunk *t, const dlb_node_context *context, int image);
+/* Forward, before that: an image's pixels are wanted. */
+void dlb_trunk_keep_pixels(const dlb_trunk_pass *pass, int image);
+
+/* What a dropout layer keeps of an image, `count` decisions. */
+void dlb_trunk_draw_keep(const dlb_trunk_pass *pass, int layer, int image, size_t count,
+                         uint8_t *keep);
+
+/* What the dropouts of a stage multiply by. */
+float dlb_trunk_scale(const dlb_trunk_pass *pass, const dlb_stage *plan);
+
+/* Life of the weights: planned when all stages are; before a pass its leader makes room for so many
+ * threads and says whether they have changed. */
+void dlb_trunk_plan_weights(dlb_trunk *t);
+void dlb_trunk_new_weights(dlb_trunk *t, int threads, bool changed);
+void dlb_trunk_free_weights(dlb_trunk *t);
+
+/* Those of stage k, which the thread prepares for itself where it has not yet. */
+const float *dlb_trunk_weights_for(const dlb_trunk *t, int thread, dlb_weights_kind kind, int k);
 
 /* The whole trunk forward and backward, as operations of a program. */
 dlb_op_fn dlb_trunk_run_forward, dlb_trunk_run_backward;
 
-/* Forward of a trunk that evaluates in lanes, when weights are prepared. */
-void dlb_trunk_evaluate(const dlb_trunk *t, const dlb_node_context *context, dlk_team *team);
+/* Forward of many images at once. */
+void dlb_trunk_forward_lanes(dlb_trunk_pass *pass, dlk_team *team);
 
 #endif

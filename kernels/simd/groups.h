@@ -10,12 +10,11 @@
 /* V floats from `at` on. */
 DLK_INLINE vec take_sum(const dlk_gradients *groups, size_t at)
 {
-    vec sum = load(groups->first + at);
-    store(groups->first + at, (vec){0});
+    vec sum = load(groups->each[0] + at);
+    store(groups->each[0] + at, (vec){0});
     for (int i = 1; i < groups->count; i++) {
-        float *more = groups->first + (size_t)i * groups->stride + at;
-        sum += load(more);
-        store(more, (vec){0});
+        sum += load(groups->each[i] + at);
+        store(groups->each[i] + at, (vec){0});
     }
     return sum;
 }
@@ -23,14 +22,14 @@ DLK_INLINE vec take_sum(const dlk_gradients *groups, size_t at)
 static inline void clear_groups(const dlk_gradients *groups, size_t at, size_t count)
 {
     for (int i = 0; i < groups->count; i++)
-        memset(groups->first + (size_t)i * groups->stride + at, 0, count * sizeof(float));
+        memset(groups->each[i] + at, 0, count * sizeof(float));
 }
 
 static inline void take_sums(const dlk_gradients *groups, size_t at, size_t count, float *to)
 {
-    memcpy(to, groups->first + at, count * sizeof *to);
+    memcpy(to, groups->each[0] + at, count * sizeof *to);
     for (int i = 1; i < groups->count; i++)
-        dlk_add(count, groups->first + (size_t)i * groups->stride + at, to);
+        dlk_add(count, groups->each[i] + at, to);
     clear_groups(groups, at, count);
 }
 

@@ -15,6 +15,7 @@
 
 #include "simd/lanes.h"
 #include "simd/simd.h"
+#include "simd/squares.h"
 
 enum { POINTS = LINE * LINE };
 
@@ -55,11 +56,6 @@ static size_t scratch_floats(const dlk_stage *s)
 
 /* ---- Weights ---- */
 
-static int parts(const dlk_stage *s)
-{
-    return s->conv.c;
-}
-
 /* One input channel's weights for up to V output channels; elements are `tap` floats apart. */
 static void kernel_at_points(const float *weights, size_t tap, int channels, vec at[POINTS])
 {
@@ -73,22 +69,34 @@ static void kernel_at_points(const float *weights, size_t tap, int channels, vec
         taps_at_points(half + TAPS * i, at + LINE * i, 1);
 }
 
-/* A part is an input channel. */
-static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
-                    float *prepared)
+/* The four points of a share beside each other, channel by channel. */
+static void store_share(const vec at[HALF], int channels, float *to)
 {
-    size_t oc = (size_t)s->conv.oc;
-    float *to = prepared + (size_t)part * oc * HALF;
-    vec at[POINTS];
-    for (size_t channel = 0; channel < oc; channel++) {
-        if (channel % V == 0)
-            kernel_at_points(weights + (size_t)part * oc + channel, (size_t)s->conv.c * oc,
-                             oc - channel < V ? (int)(oc - channel) : V, at);
-        for (size_t i = 0; i < POINTS; i++)
-            to[i / HALF * share_floats(s) + channel * HALF + i % HALF] = at[i][channel % V];
+    vec fours[HALF] = {at[0], at[1], at[2], at[3]};
+    transpose_in_lanes(fours);
+    for (int i = 0; i < channels; i++, to += HALF)
+        memcpy(to, (const float *)&fours[i % 4] + i / 4 * 4, HALF * sizeof *to);
+}
+
+/* One input channel. */
+static void prepare_channel(const dlk_stage *s, int c, const float *weights, float *prepared)
+{
+    size_t oc = (size_t)s->conv.oc, share = share_floats(s);
+    float *to = prepared + (size_t)c * oc * HALF;
+    for (size_t first = 0; first < oc; first += V) {
+        vec at[POINTS];
+        int channels = oc - first < V ? (int)(oc - first) : V;
+        kernel_at_points(weights + (size_t)c * oc + first, (size_t)s->conv.c * oc, channels, at);
+        for (size_t i = 0; i < POINTS; i += HALF)
+            store_share(at + i, channels, to + i / HALF * share + first * HALF);
     }
-    if (part == 0)
-        memcpy(prepared + 2 * LINE * share_floats(s), bias, oc * sizeof *bias);
+}
+
+static void prepare(const dlk_stage *s, const float *weights, const float *bias, float *prepared)
+{
+    for (int c = 0; c < s->conv.c; c++)
+        prepare_channel(s, c, weights, prepared);
+    memcpy(prepared + 2 * LINE * share_floats(s), bias, (size_t)s->conv.oc * sizeof *bias);
 }
 
 /* ---- Tiles ---- */
@@ -96,7 +104,8 @@ static void prepare(const dlk_stage *s, int part, const float *weights, const fl
 typedef struct tile {
     const dlk_stage *stage;
     const dlk_stage_pass *pass;
-    int row, column; /* of its first window */
+    int row, column;      /* of its first window */
+    int columns, windows; /* in all */
 } tile;
 
 static void plane_at_points(const float *x, ptrdiff_t row, float *to, ptrdiff_t to_row)
@@ -165,10 +174,10 @@ DLK_INLINE void pool_tile(const tile *t, int channel, const vec *half)
         outputs_from_first(half + j * LINE, out + j, HALF);
         outputs_from_second(half + j * LINE + HALF, out + j, HALF);
     }
-    int columns = dlk_stage_ow(t->stage);
-    ptrdiff_t at = (channel * dlk_stage_oh(t->stage) + t->row) * columns + t->column;
-    pool_two(t->stage, out, out + HALF, t->pass->y + at * V);
-    pool_two(t->stage, out + 2 * HALF, out + 3 * HALF, t->pass->y + (at + columns) * V);
+    tail after = lanes_tail(t->stage, t->pass, channel, t->windows);
+    size_t at = (size_t)(t->row * t->columns + t->column) * V;
+    pool_two(&after, at, out, out + HALF);
+    pool_two(&after, at + (size_t)t->columns * V, out + 2 * HALF, out + 3 * HALF);
 }
 
 DLK_INLINE void compute_channels(const int channels, const tile *t, int first)
@@ -210,16 +219,16 @@ static void compute_tile(const tile *t)
 
 static void run(const dlk_stage *s, const dlk_stage_pass *pass)
 {
-    for (int row = 0; row < dlk_stage_oh(s); row += 2)
-        for (int column = 0; column < dlk_stage_ow(s); column += 2)
-            compute_tile(&(tile){s, pass, row, column});
+    int oh = dlk_stage_oh(s), ow = dlk_stage_ow(s);
+    for (int row = 0; row < oh; row += 2)
+        for (int column = 0; column < ow; column += 2)
+            compute_tile(&(tile){s, pass, row, column, ow, oh * ow});
 }
 
 const dlk_stage_forward DLK_SIMD(lanes_squares) = {
     .name = "lanes 5x5",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
-    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

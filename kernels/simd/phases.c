@@ -5,7 +5,6 @@
  * Layouts: prepared [oc][c * kh * kw weights, bias], then those of windows.h.
  * Error: at most 2e-6 of the sum of the absolute products, for up to 1000 of them.
  */
-#include "dlk/lines.h"
 #include "loops.h"
 #include "simd/matrix.h"
 #include "simd/simd.h"
@@ -110,26 +109,26 @@ static void lay_out(const dlk_stage *s, float *prepared)
     DLK_SIMD(windows_lay_out)(s, prepared + weights_floats(s));
 }
 
-static int parts(const dlk_stage *s)
-{
-    return dlk_pieces((size_t)s->conv.oc, V);
-}
-
-/* A part is up to V output channels. */
-static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
-                    float *prepared)
+/* Up to V output channels. */
+static void prepare_some(const dlk_stage *s, int piece, const float *weights, const float *bias,
+                         float *prepared)
 {
     int kernel = s->conv.kh * s->conv.kw;
     size_t oc = (size_t)s->conv.oc, c = (size_t)s->conv.c, row = (size_t)kernel * c + 1;
-    dlk_range channels = dlk_piece(oc, V, part);
+    dlk_range channels = dlk_piece(oc, V, piece);
     size_t count = channels.end - channels.first;
     float *to = prepared + channels.first * row;
-    dlk_own(to, count * row);
     for (size_t i = 0; i < c; i++)
         transpose_matrix(kernel, (int)count, weights + i * oc + channels.first, c * oc,
                          to + i * (size_t)kernel, row);
     for (size_t i = 0; i < count; i++)
         to[i * row + row - 1] = bias[channels.first + i];
+}
+
+static void prepare(const dlk_stage *s, const float *weights, const float *bias, float *prepared)
+{
+    for (int piece = 0; piece < dlk_pieces((size_t)s->conv.oc, V); piece++)
+        prepare_some(s, piece, weights, bias, prepared);
 }
 
 static size_t scratch_floats(const dlk_stage *s)
@@ -142,7 +141,6 @@ const dlk_stage_forward DLK_SIMD(phases) = {
     .misfit = misfit,
     .prepared_floats = prepared_floats,
     .lay_out = lay_out,
-    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

@@ -10,7 +10,6 @@
  * Layouts: prepared [oc][kh][row_floats], gradient the same and then dbias [oc].
  * Error: at most 2e-6 of the sum of the absolute products, for up to 1000 survivors a channel.
  */
-#include "dlk/lines.h"
 #include "loops.h"
 #include "simd/groups.h"
 #include "simd/matrix.h"
@@ -294,54 +293,40 @@ static size_t gradient_floats(const dlk_stage *s)
     return weights_floats(s) + (size_t)s->conv.oc;
 }
 
-/* A part of weights or gradients: a row of the kernel, for up to `most` output channels. */
-typedef struct kernel_row {
-    int channels;
-    size_t first, ky;
-} kernel_row;
-
-static int rows_of_parts(const dlk_stage *s, size_t most)
-{
-    return s->conv.kh * dlk_pieces((size_t)s->conv.oc, most);
-}
-
-static kernel_row row_of(const dlk_stage *s, size_t most, int part)
-{
-    int pieces = dlk_pieces((size_t)s->conv.oc, most);
-    dlk_range channels = dlk_piece((size_t)s->conv.oc, most, part % pieces);
-    return (kernel_row){(int)(channels.end - channels.first), channels.first,
-                        (size_t)(part / pieces)};
-}
-
 static size_t row_length(const dlk_stage *s)
 {
     return (size_t)s->conv.kw * (size_t)s->conv.c;
 }
 
-enum { PREPARED_CHANNELS = 2 * V };
-
-static int parts(const dlk_stage *s, bool data)
+/* Rows are padded with zeros. */
+static void prepare(const dlk_stage *s, const float *weights, float *prepared)
 {
-    return data ? rows_of_parts(s, PREPARED_CHANNELS) : 0;
+    size_t oc = (size_t)s->conv.oc, row = row_length(s), padded = row_floats(s);
+    for (size_t ky = 0; ky < (size_t)s->conv.kh; ky++) {
+        float *to = prepared + ky * padded;
+        transpose_matrix((int)row, s->conv.oc, weights + ky * row * oc, oc, to, channel_floats(s));
+        for (size_t i = 0; i < oc; i++, to += channel_floats(s))
+            memset(to + row, 0, (padded - row) * sizeof *to);
+    }
 }
 
-/* Rows are padded with zeros. */
-static void prepare(const dlk_stage *s, int part, const float *weights, float *prepared)
+/* A part of gradients: a row of the kernel, for up to V output channels. */
+typedef struct kernel_row {
+    int channels;
+    size_t first, ky;
+} kernel_row;
+
+static kernel_row row_of(const dlk_stage *s, int part)
 {
-    kernel_row r = row_of(s, PREPARED_CHANNELS, part);
-    size_t oc = (size_t)s->conv.oc, row = row_length(s), padded = row_floats(s);
-    float *to = prepared + r.first * channel_floats(s) + r.ky * padded;
-    for (int i = 0; i < r.channels; i++)
-        dlk_own(to + (size_t)i * channel_floats(s), padded);
-    transpose_matrix((int)row, r.channels, weights + r.ky * row * oc + r.first, oc, to,
-                     channel_floats(s));
-    for (int i = 0; i < r.channels; i++, to += channel_floats(s))
-        memset(to + row, 0, (padded - row) * sizeof *to);
+    int pieces = dlk_pieces((size_t)s->conv.oc, V);
+    dlk_range channels = dlk_piece((size_t)s->conv.oc, V, part % pieces);
+    return (kernel_row){(int)(channels.end - channels.first), channels.first,
+                        (size_t)(part / pieces)};
 }
 
 static int finish_parts(const dlk_stage *s)
 {
-    return rows_of_parts(s, V);
+    return s->conv.kh * dlk_pieces((size_t)s->conv.oc, V);
 }
 
 /* The sums of V columns of up to V channels, turned. */
@@ -363,7 +348,7 @@ static void finish_square(const dlk_stage *s, const dlk_gradients *groups, int c
 static void finish(const dlk_stage *s, int part, const dlk_gradients *groups, float *dweights,
                    float *dbias)
 {
-    kernel_row r = row_of(s, V, part);
+    kernel_row r = row_of(s, part);
     size_t oc = (size_t)s->conv.oc, row = row_length(s);
     size_t at = r.first * channel_floats(s) + r.ky * row_floats(s);
     float *to = dweights + r.ky * row * oc + r.first;
@@ -377,7 +362,6 @@ const dlk_stage_backward DLK_SIMD(sparse) = {
     .name = "sparse",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
-    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

@@ -23,11 +23,16 @@ typedef struct tail {
     bool plain;  /* a ReLU is all that follows the bias */
 } tail;
 
-DLK_INLINE ivec nonzero_bytes(const uint8_t *from)
+DLK_INLINE ivec widen_bytes(const uint8_t *from)
 {
     bytes value;
     memcpy(&value, from, sizeof value);
-    return __builtin_convertvector(value, ivec) != 0;
+    return __builtin_convertvector(value, ivec);
+}
+
+DLK_INLINE ivec nonzero_bytes(const uint8_t *from)
+{
+    return widen_bytes(from) != 0;
 }
 
 /* `bias`: [oc]; NULL: none */

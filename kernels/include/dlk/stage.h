@@ -15,8 +15,8 @@
  * image at a time, or as many as there are lanes (dlk_lanes), on the calling thread. What a kernel
  * computes depends on its arguments alone.
  *
- * Weights are prepared, and gradients finished, in parts, each by any thread and in any order, so
- * that those of all stages can be shared out at once.
+ * Gradients are finished in parts, each by any thread and in any order, so that those of all stages
+ * can be shared out at once.
  */
 #ifndef DLK_STAGE_H
 #define DLK_STAGE_H
@@ -93,9 +93,7 @@ typedef struct dlk_stage_forward {
      */
     size_t (*prepared_floats)(const dlk_stage *s);
     void (*lay_out)(const dlk_stage *s, float *prepared);
-    int (*parts)(const dlk_stage *s);
-    void (*prepare)(const dlk_stage *s, int part, const float *weights, const float *bias,
-                    float *prepared);
+    void (*prepare)(const dlk_stage *s, const float *weights, const float *bias, float *prepared);
 
     size_t (*scratch_floats)(const dlk_stage *s);
     void (*run)(const dlk_stage *s, const dlk_stage_pass *pass);
@@ -106,9 +104,9 @@ typedef struct dlk_stage_forward {
 /* ---- Forward of many images ---- */
 
 /*
- * Several images at once, as evaluation wants them: lane i of every vector is image i's. x and y of
- * these kernels are [c][h][w][images]; there are no planes, winners and dropouts, and the scale is
- * 1. What an image comes to does not depend on the others.
+ * Several images at once: lane i of every vector is image i's. x, y and winner of these kernels are
+ * [c][h][w][images], keep_planes is [oc][images], and there is no `keep`. What an image comes to
+ * does not depend on the others.
  */
 typedef struct dlk_lanes {
     int images;
@@ -118,6 +116,8 @@ typedef struct dlk_lanes {
      * slack may be read behind each, and lanes that are left over repeat the last. */
     void (*enter)(const dlk_stage *s, int count, const float *x, size_t stride, float *lanes);
     void (*leave)(const dlk_stage *s, int count, const float *lanes, float *y, size_t stride);
+    void (*leave_bytes)(const dlk_stage *s, int count, const uint8_t *lanes, uint8_t *winner,
+                        size_t stride);
 } dlk_lanes;
 
 /* ---- Backward ---- */
@@ -136,8 +136,7 @@ typedef struct dlk_stage_return {
 /* Gradients of groups of images. */
 typedef struct dlk_gradients {
     int count;
-    size_t stride; /* floats from one to the next */
-    float *first;
+    float *const *each;
 } dlk_gradients;
 
 typedef struct dlk_stage_backward {
@@ -146,10 +145,10 @@ typedef struct dlk_stage_backward {
     /* `data`: whether dx is wanted. */
     const char *(*misfit)(const dlk_stage *s, bool data);
 
-    /* The weights for dx; no floats and no parts where `data` is false. */
+    /* The weights for dx; where `data` is false, no floats and nothing to prepare. NULL: it never
+     * computes dx. */
     size_t (*prepared_floats)(const dlk_stage *s, bool data);
-    int (*parts)(const dlk_stage *s, bool data);
-    void (*prepare)(const dlk_stage *s, int part, const float *weights, float *prepared);
+    void (*prepare)(const dlk_stage *s, const float *weights, float *prepared);
 
     size_t (*scratch_floats)(const dlk_stage *s, bool data);
     void (*run)(const dlk_stage *s, const dlk_stage_return *back);

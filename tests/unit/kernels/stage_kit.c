@@ -134,18 +134,28 @@ static const dlk_lanes *lanes_of(const dlk_stage_forward *kernel)
     return NULL;
 }
 
-/* The image in all lanes. */
+/* The image in all lanes; what is kept of it, too. */
 static void run_in_lanes(const dlk_stage_forward *kernel, const dlk_lanes *lanes,
-                         const dlk_stage *s, dlk_stage_pass pass)
+                         const dlk_stage *s, const dlk_stage_pass *image)
 {
-    size_t images = (size_t)lanes->images;
-    float *x = foul(images * dlk_stage_inputs(s)), *y = foul(images * dlk_stage_outputs(s));
-    float *image = pass.y;
-    lanes->enter(s, 1, pass.x, 0, x);
+    size_t images = (size_t)lanes->images, outputs = dlk_stage_outputs(s);
+    size_t channels = (size_t)s->conv.oc;
+    dlk_stage_pass pass = *image;
+    float *x = foul(images * dlk_stage_inputs(s)), *y = foul(images * outputs);
+    uint8_t *winner = dlb_alloc(images * outputs, 1), *planes = dlb_alloc(images * channels, 1);
+    lanes->enter(s, 1, image->x, 0, x);
+    for (size_t c = 0; image->keep_planes && c < channels; c++)
+        memset(planes + c * images, image->keep_planes[c], images);
     pass.x = x;
     pass.y = y;
+    pass.winner = image->winner ? winner : NULL;
+    pass.keep_planes = image->keep_planes ? planes : NULL;
     kernel->run(s, &pass);
-    lanes->leave(s, 1, y, image, 0);
+    lanes->leave(s, 1, y, image->y, 0);
+    if (image->winner)
+        lanes->leave_bytes(s, 1, winner, image->winner, 0);
+    free(planes);
+    free(winner);
     free(y);
     free(x);
 }
@@ -158,8 +168,7 @@ void run_stage_forward(const dlk_stage_forward *kernel, const dlk_stage *s, stag
     float *scratch = foul(kernel->scratch_floats(s));
     if (kernel->lay_out)
         kernel->lay_out(s, prepared);
-    for (int i = kernel->parts(s) - 1; i >= 0; i--) /* in any order */
-        kernel->prepare(s, i, d->weights, d->bias, prepared);
+    kernel->prepare(s, d->weights, d->bias, prepared);
     dlk_stage_pass pass = {.prepared = prepared,
                            .x = d->x,
                            .y = d->y,
@@ -171,7 +180,7 @@ void run_stage_forward(const dlk_stage_forward *kernel, const dlk_stage *s, stag
                            .scale = d->scale,
                            .scratch = scratch};
     if (lanes)
-        run_in_lanes(kernel, lanes, s, pass);
+        run_in_lanes(kernel, lanes, s, &pass);
     else
         kernel->run(s, &pass);
     expect_untouched("y", d->y + dlk_stage_outputs(s), sizeof(float));
@@ -186,8 +195,8 @@ void run_stage_backward(const dlk_stage_backward *kernel, const dlk_stage *s, st
     float *prepared = foul(kernel->prepared_floats(s, o.data));
     float *scratch = foul(kernel->scratch_floats(s, o.data));
     float *gradient = dlb_alloc(kernel->gradient_floats(s), sizeof(float));
-    for (int i = kernel->parts(s, o.data) - 1; i >= 0; i--)
-        kernel->prepare(s, i, d->weights, prepared);
+    if (o.data)
+        kernel->prepare(s, d->weights, prepared);
     dlk_stage_return back = {.prepared = prepared,
                              .x = d->x,
                              .y = d->y,
@@ -198,7 +207,7 @@ void run_stage_backward(const dlk_stage_backward *kernel, const dlk_stage *s, st
                              .gradient = gradient,
                              .scratch = scratch};
     kernel->run(s, &back);
-    dlk_gradients all = {.count = 1, .first = gradient};
+    dlk_gradients all = {.count = 1, .each = &gradient};
     for (int i = kernel->finish_parts(s) - 1; i >= 0; i--)
         kernel->finish(s, i, &all, d->dweights, d->dbias);
     for (size_t i = 0; i < kernel->gradient_floats(s); i++)

@@ -43,7 +43,7 @@ stage_data make_stage_data(const dlk_stage *s, stage_options o);
 void free_stage_data(stage_data *d);
 
 /* Prepare and run on the data, with winner, keep and keep_planes as the options say. A kernel of
- * many images has the same one in all lanes, and ignores the options. */
+ * many images has the same one in all lanes; no single output may be dropped there. */
 void run_stage_forward(const dlk_stage_forward *kernel, const dlk_stage *s, stage_data *d,
                        stage_options o);
 /* Prepare, run and finish: dx, dweights and dbias from x, y, dy and winner. */

@@ -22,6 +22,16 @@ static dlk_conv2d conv(int h, int w, int c, int oc)
     return tall_conv(5, h, w, c, oc);
 }
 
+/* Evaluation, and training with its winners and with planes that are dropped. */
+static void check_both_passes(const dlk_stage_forward *kernel, const dlk_stage *s, uint32_t seed,
+                              double bound)
+{
+    check_stage_forward(kernel, s, (stage_options){.seed = seed}, bound);
+    check_stage_forward(kernel, s, (stage_options){.winner = true, .seed = seed + 1}, bound);
+    stage_options drop = {.winner = true, .drop_planes = 0.5, .seed = seed + 2};
+    check_stage_forward(kernel, s, drop, bound);
+}
+
 static void agree_in_squares(const dlk_stage_forward *kernel)
 {
     const dlk_conv2d shapes[] = {conv(12, 12, 10, 20), conv(8, 8, 2, 1),   conv(9, 13, 3, 7),
@@ -29,7 +39,7 @@ static void agree_in_squares(const dlk_stage_forward *kernel)
                                  conv(8, 8, 64, 11)};
     for (uint32_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         dlk_stage s = {shapes[i], .relu = i % 2, .pool = true};
-        check_stage_forward(kernel, &s, (stage_options){.seed = i}, squares_bound);
+        check_both_passes(kernel, &s, i, squares_bound);
     }
 }
 
@@ -43,14 +53,14 @@ static void agree_in_rows(const dlk_stage_forward *kernel)
     const dlk_conv2d shapes[] = {conv(28, 28, 1, 10), conv(7, 8, 16, 3)};
     for (uint32_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         dlk_stage s = {shapes[i], .relu = true, .pool = true};
-        check_stage_forward(kernel, &s, (stage_options){.seed = 100 + i}, rows_bound);
+        check_both_passes(kernel, &s, 100 + i, rows_bound);
     }
     for (uint32_t i = 0; i < 40; i++) {
         int kh = kit_pick(5, i, 1, 7);
         dlk_conv2d shape = tall_conv(kh, kh + kit_pick(1, i, 1, 20), 4 + 4 * kit_pick(2, i, 1, 7),
                                      kit_pick(3, i, 1, 5), kit_pick(4, i, 1, 20));
         dlk_stage s = {shape, .relu = i % 4 != 0, .pool = true};
-        check_stage_forward(kernel, &s, (stage_options){.seed = i}, rows_bound);
+        check_both_passes(kernel, &s, i, rows_bound);
     }
 }
 
@@ -79,26 +89,58 @@ static void fill(float *values, size_t count, uint32_t seed)
         values[i] = (float)kit_pick(seed, (uint32_t)i, -1000, 1000) / 1000;
 }
 
-/* What `count` images, `apart` floats from each other, come to. */
+/* What images come to: each one's y and winners. */
+typedef struct results {
+    float *y;
+    uint8_t *winner;
+} results;
+
+static results make_results(const dlk_stage *s, size_t images)
+{
+    size_t outputs = images * dlk_stage_outputs(s);
+    return (results){dlb_alloc(outputs, sizeof(float)), dlb_alloc(outputs, 1)};
+}
+
+static void free_results(results *r)
+{
+    free(r->winner);
+    free(r->y);
+}
+
+/* What `count` images, `apart` floats from each other, come to; image i of the batch, counted from
+ * `first`, drops its own planes. */
 static void run_images(const dlk_lanes *lanes, const dlk_stage_forward *kernel, const dlk_stage *s,
-                       int count, size_t apart, const float *x, float *y)
+                       int first, int count, size_t apart, const float *x, const results *r)
 {
     size_t images = (size_t)lanes->images, taps = (size_t)(s->conv.kh * s->conv.kw * s->conv.c);
-    size_t weight_count = taps * (size_t)s->conv.oc;
+    size_t weight_count = taps * (size_t)s->conv.oc, outputs = dlk_stage_outputs(s);
     float *weights = dlb_alloc(weight_count, sizeof *weights);
     float *bias = dlb_alloc((size_t)s->conv.oc, sizeof *bias);
     float *prepared = dlb_alloc(kernel->prepared_floats(s), sizeof *prepared);
     float *scratch = dlb_alloc(kernel->scratch_floats(s), sizeof *scratch);
     float *in = dlb_alloc(images * dlk_stage_inputs(s), sizeof *in);
-    float *out = dlb_alloc(images * dlk_stage_outputs(s), sizeof *out);
+    float *out = dlb_alloc(images * outputs, sizeof *out);
+    uint8_t *winner = dlb_alloc(images * outputs, 1);
+    uint8_t *planes = dlb_alloc(images * (size_t)s->conv.oc, 1);
     fill(weights, weight_count, 21);
     fill(bias, (size_t)s->conv.oc, 22);
-    for (int i = 0; i < kernel->parts(s); i++)
-        kernel->prepare(s, i, weights, bias, prepared);
+    for (int i = 0; i < count; i++)
+        for (int c = 0; c < s->conv.oc; c++)
+            planes[(size_t)c * images + (size_t)i] =
+                (uint8_t)kit_pick(25, (uint32_t)((first + i) * s->conv.oc + c), 0, 1);
+    kernel->prepare(s, weights, bias, prepared);
     lanes->enter(s, count, x, apart, in);
-    kernel->run(s, &(dlk_stage_pass){
-                       .prepared = prepared, .x = in, .y = out, .scale = 1, .scratch = scratch});
-    lanes->leave(s, count, out, y, dlk_stage_outputs(s));
+    kernel->run(s, &(dlk_stage_pass){.prepared = prepared,
+                                     .x = in,
+                                     .y = out,
+                                     .winner = winner,
+                                     .keep_planes = planes,
+                                     .scale = 2,
+                                     .scratch = scratch});
+    lanes->leave(s, count, out, r->y, outputs);
+    lanes->leave_bytes(s, count, winner, r->winner, outputs);
+    free(planes);
+    free(winner);
     free(out);
     free(in);
     free(scratch);
@@ -113,24 +155,30 @@ static void compare_with_alone(const dlk_lanes *lanes, const dlk_stage_forward *
 {
     size_t apart = dlk_stage_inputs(s) + DLK_SLACK, outputs = dlk_stage_outputs(s);
     float *x = dlb_alloc((size_t)lanes->images * apart, sizeof *x);
-    float *y = dlb_alloc(((size_t)lanes->images + 1) * outputs, sizeof *y);
-    float *alone = dlb_alloc(outputs, sizeof *alone);
+    results all = make_results(s, (size_t)lanes->images + 1), alone = make_results(s, 1);
     fill(x, (size_t)lanes->images * apart, 23);
     for (int count = 1; count <= lanes->images; count++) {
-        float *behind = y + (size_t)count * outputs;
-        fill(behind, outputs, 24);
-        run_images(lanes, kernel, s, count, apart, x, y);
+        size_t behind = (size_t)count * outputs;
+        fill(all.y + behind, outputs, 24);
+        memset(all.winner + behind, 99, outputs);
+        run_images(lanes, kernel, s, 0, count, apart, x, &all);
         for (int i = 0; i < count; i++) {
-            run_images(lanes, kernel, s, 1, apart, x + (size_t)i * apart, alone);
-            cr_assert_arr_eq(y + (size_t)i * outputs, alone, outputs * sizeof *y,
-                             "%s: image %d of %d", kernel->name, i, count);
+            size_t at = (size_t)i * outputs;
+            run_images(lanes, kernel, s, i, 1, apart, x + (size_t)i * apart, &alone);
+            cr_assert_arr_eq(all.y + at, alone.y, outputs * sizeof(float), "%s: image %d of %d",
+                             kernel->name, i, count);
+            cr_assert_arr_eq(all.winner + at, alone.winner, outputs, "%s: winners of %d of %d",
+                             kernel->name, i, count);
         }
-        fill(alone, outputs, 24);
-        cr_assert_arr_eq(behind, alone, outputs * sizeof *y, "%s: behind image %d", kernel->name,
-                         count);
+        fill(alone.y, outputs, 24);
+        memset(alone.winner, 99, outputs);
+        cr_assert_arr_eq(all.y + behind, alone.y, outputs * sizeof(float), "%s: behind image %d",
+                         kernel->name, count);
+        cr_assert_arr_eq(all.winner + behind, alone.winner, outputs, "%s: behind image %d",
+                         kernel->name, count);
     }
-    free(alone);
-    free(y);
+    free_results(&alone);
+    free_results(&all);
     free(x);
 }
 

@@ -199,7 +199,8 @@ Test(sparse, gradients_of_images_add_up_in_one_buffer_or_in_several)
         add_image(kernel, &s, &d, apart + image * count);
         free_stage_data(&d);
     }
-    dlk_gradients one = {.count = 1, .first = together}, several = {IMAGES, count, apart};
+    float *const each[IMAGES] = {apart, apart + count, apart + 2 * count};
+    dlk_gradients one = {.count = 1, .each = &together}, several = {IMAGES, each};
     float *dweights = kit_zeros(2 * weights), *dbias = kit_zeros(2 * (size_t)s.conv.oc);
     for (int i = 0; i < kernel->finish_parts(&s); i++) {
         kernel->finish(&s, i, &one, dweights, dbias);
