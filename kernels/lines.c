@@ -1,5 +1,6 @@
 #include "dlk/lines.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/mem.h"
@@ -29,6 +30,24 @@ void dlk_own(const float *memory, size_t floats)
     lines l = lines_of(memory, floats);
     for (const char *line = l.first; line < l.end; line += DLB_CACHE_LINE)
         __builtin_prefetch(line, 1);
+}
+
+static bool hands_over_lines(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_is("amd");
+#else
+    return false;
+#endif
+}
+
+/* A line is owned as soon as one of its words is written, be it with what it was. */
+void dlk_take_over(float *memory, size_t floats)
+{
+    enum { LINE = DLB_CACHE_LINE / sizeof *memory };
+    volatile float *words = memory;
+    for (size_t i = 0; i < floats && hands_over_lines(); i += LINE)
+        words[i] = words[i];
 }
 
 void dlk_fetch(const float *memory, size_t floats)

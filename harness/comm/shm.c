@@ -14,6 +14,7 @@
 #include "comm/radix.h"
 #include "comm/rollcall.h"
 #include "comm/window.h"
+#include "dlk/lines.h"
 #include "dlk/tree.h"
 
 /*
@@ -44,11 +45,11 @@ typedef struct shm_exchange {
     dlb_exchange base;
     int local, ranks; /* this rank's number on the node, and how many there are */
     dlb_window window;
-    control **controls;      /* [ranks] */
-    const float **gradients; /* [ranks] */
-    dlb_range *node_parts;   /* [bucket_count]: this rank's share of what its node does */
-    shm_bucket *buckets;     /* [bucket_count] */
-    int64_t step;            /* of arrivals */
+    control **controls;    /* [ranks] */
+    float **gradients;     /* [ranks] */
+    dlb_range *node_parts; /* [bucket_count]: this rank's share of what its node does */
+    shm_bucket *buckets;   /* [bucket_count] */
+    int64_t step;          /* of arrivals */
     bool all_arrived;
 
     /* With several nodes. */
@@ -234,9 +235,14 @@ static void enter(shm_bucket *bucket, enum shm_phase phase)
     bucket->reached = 0;
 }
 
+/* Of a range of gradients this rank is the only reader on its node. */
 static void sum_over_node(const shm_exchange *shm, dlb_range range)
 {
-    dlk_tree_sum_range(shm->ranks, shm->gradients, range.first, range.end, shm->base.gradients);
+    dlk_tree_sum_range(shm->ranks, (const float *const *)shm->gradients, range.first, range.end,
+                       shm->base.gradients);
+    for (int r = 0; r < shm->ranks; r++)
+        if (r != shm->local)
+            dlk_take_over(shm->gradients[r] + range.first, dlb_range_length(range));
 }
 
 /* All gradients of the node are there: go on with the other nodes, if any. */
