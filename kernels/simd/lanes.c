@@ -103,11 +103,11 @@ DLK_INLINE void store_images_bytes(int count, const vec row[V], uint8_t *to, siz
 static void leave_bytes(const dlk_stage *s, int count, const uint8_t *lanes, uint8_t *winner,
                         size_t stride)
 {
-    size_t bytes = dlk_stage_outputs(s);
-    cursor place = cursor_of(s->conv.oc, bytes);
-    for (size_t first = 0; first < bytes; first += sizeof(vec)) {
+    size_t outputs = dlk_stage_outputs(s);
+    cursor place = cursor_of(s->conv.oc, outputs);
+    for (size_t first = 0; first < outputs; first += sizeof(vec)) {
         vec row[V] = {{0}};
-        size_t some = least(sizeof(vec), bytes - first);
+        size_t some = least(sizeof(vec), outputs - first);
         for (size_t i = 0; 4 * i < some; i++)
             row[i] = four_bytes(lanes, &place, some - 4 * i);
         transpose(row);
