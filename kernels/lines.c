@@ -46,7 +46,9 @@ void dlk_take_over(float *memory, size_t floats)
 {
     enum { LINE = DLB_CACHE_LINE / sizeof *memory };
     volatile float *words = memory;
-    for (size_t i = 0; i < floats && hands_over_lines(); i += LINE)
+    if (!hands_over_lines())
+        return;
+    for (size_t i = 0; i < floats; i += LINE)
         words[i] = words[i];
 }
 

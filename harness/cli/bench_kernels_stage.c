@@ -73,7 +73,8 @@ void dlb_bench_stage_forward(void *self)
 {
     dlb_bench_stage *s = self;
     const dlk_stage *shape = &s->plan.shape;
-    s->plan.forward->prepare(shape, s->data.weights, s->data.bias, s->prepared);
+    for (int i = 0; i < s->plan.forward->parts(shape); i++)
+        s->plan.forward->prepare(shape, i, s->data.weights, s->data.bias, s->prepared);
     for (size_t i = 0; i < (size_t)s->data.images; i++) {
         dlk_stage_pass pass = {
             .prepared = s->prepared,
@@ -91,7 +92,9 @@ void dlb_bench_stage_forward(void *self)
 
 static void prepare_lanes(dlb_bench_stage *s)
 {
-    s->plan.lanes->prepare(&s->plan.shape, s->data.weights, s->data.bias, s->lanes.prepared);
+    const dlk_stage *shape = &s->plan.shape;
+    for (int i = 0; i < s->plan.lanes->parts(shape); i++)
+        s->plan.lanes->prepare(shape, i, s->data.weights, s->data.bias, s->lanes.prepared);
 }
 
 static dlk_stage_pass lanes_pass(const dlb_bench_stage *s)
@@ -174,8 +177,8 @@ void dlb_bench_stage_backward(void *self)
     const dlk_stage *shape = &s->plan.shape;
     int groups = groups_of(s);
     const dlb_layer *layer = &s->model->layers[s->plan.first];
-    if (s->plan.data)
-        s->plan.backward->prepare(shape, s->data.weights, s->back.prepared);
+    for (int i = 0; i < s->plan.backward->parts(shape, s->plan.data); i++)
+        s->plan.backward->prepare(shape, i, s->data.weights, s->back.prepared);
     for (int g = 0; g < groups; g++)
         return_group(s, g);
     float *sums[DLB_MOST_GROUPS];

@@ -3,9 +3,10 @@
  *
  * Every rank of a node sees the gradients of all others there, and there is one array of
  * parameters. Marks say how far each rank is with a bucket: no rank reads gradients before their
- * owner is ready, or writes parameters before all are; nobody goes on to the next step with a
- * bucket before all are done with it. With several nodes, each rank sums its part over its node
- * and exchanges it with its counterparts, the ranks with the same number on other nodes.
+ * owner is ready (who does may write them back as they are), or writes parameters before all are;
+ * nobody goes on to the next step with a bucket before all are done with it. With several nodes,
+ * each rank sums its part over its node and exchanges it with its counterparts, the ranks with the
+ * same number on other nodes.
  */
 #include <stdalign.h>
 
@@ -235,14 +236,24 @@ static void enter(shm_bucket *bucket, enum shm_phase phase)
     bucket->reached = 0;
 }
 
-/* Of a range of gradients this rank is the only reader on its node. */
-static void sum_over_node(const shm_exchange *shm, dlb_range range)
+/* This rank is the only one on its node that reads this range of the others' gradients. */
+static void sum_and_take_over(const shm_exchange *shm, size_t first, size_t end)
 {
-    dlk_tree_sum_range(shm->ranks, (const float *const *)shm->gradients, range.first, range.end,
+    dlk_tree_sum_range(shm->ranks, (const float *const *)shm->gradients, first, end,
                        shm->base.gradients);
     for (int r = 0; r < shm->ranks; r++)
         if (r != shm->local)
-            dlk_take_over(shm->gradients[r] + range.first, dlb_range_length(range));
+            dlk_take_over(shm->gradients[r] + first, end - first);
+}
+
+/* So little at a time that what was read is still in cache when it is taken over. */
+static void sum_over_node(const shm_exchange *shm, dlb_range range)
+{
+    enum { MOST = 32 * 1024, LEAST = 256 }; /* floats, of all ranks and of one */
+    size_t step = MOST / (size_t)shm->ranks / LEAST * LEAST;
+    step = step > LEAST ? step : LEAST;
+    for (size_t first = range.first; first < range.end; first += step)
+        sum_and_take_over(shm, first, first + step < range.end ? first + step : range.end);
 }
 
 /* All gradients of the node are there: go on with the other nodes, if any. */

@@ -422,6 +422,17 @@ size_t dlb_graph_scratch_floats(const dlb_graph *graph)
     return graph->scratch_floats;
 }
 
+int dlb_graph_make_room(dlb_graph *graph, int threads, dlb_error *err)
+{
+    for (int i = 0; i < graph->trunk_count; i++)
+        if (!dlb_trunk_try_room(graph->trunks[i], threads))
+            return dlb_fail(err, DLB_FAIL,
+                            "there is no memory for the weights that each of %d threads has for "
+                            "itself; take fewer threads",
+                            threads);
+    return 0;
+}
+
 size_t dlb_graph_shared_floats(const dlb_graph *graph)
 {
     return graph->shared_floats;

@@ -49,7 +49,7 @@ typedef struct dlb_step {
     uint32_t seed, epoch, step, worker;
     float *gradients;  /* training: where to write them, flat: the batch's share of the mean */
     bool ends_step;    /* training: the last worker of this process */
-    bool same_weights; /* those of the call before, which trained or evaluated as this one does */
+    bool same_weights; /* those of the call before */
     dlk_softmax_result *result; /* loss and correct answers: final before any gradient is */
 } dlb_step;
 
@@ -81,6 +81,10 @@ void dlb_graph_free(dlb_graph *graph);
 /* Scratch that a thread of the pool needs, and that a team needs in common. */
 size_t dlb_graph_scratch_floats(const dlb_graph *graph);
 size_t dlb_graph_shared_floats(const dlb_graph *graph);
+
+/* Room for the weights that each of so many threads has for itself. Without this call it comes with
+ * the first step. */
+int dlb_graph_make_room(dlb_graph *graph, int threads, dlb_error *err);
 
 size_t dlb_graph_size(const dlb_graph *graph); /* of the flat arrays, padding included */
 int dlb_graph_block_count(const dlb_graph *graph);

@@ -34,8 +34,8 @@ static size_t reserve(dlb_trunk *t, size_t floats)
     return at;
 }
 
-/* Kernels work at the beginning; then values between stages, two gradients, what is kept, and what
- * enters and leaves a stage of many images. */
+/* Kernels work at the beginning; then images that enter, values between stages, two gradients, what
+ * is kept, and the same of a stage of many images. */
 static void plan_scratch(dlb_trunk *t)
 {
     size_t kernels = 0, inputs = 0, outputs = 0, planes = 0;
@@ -139,8 +139,7 @@ void dlb_trunk_bind(dlb_trunk *t, const dlb_buffers *buffers, const dlb_node *no
 
 /* ---- Operations ---- */
 
-/* Forward reads the parameters of every stage, backward writes their gradients, and both some more.
- */
+/* Both read the parameters of every stage, backward writes their gradients, and both some more. */
 _Static_assert(DLB_TRUNK_STAGES + 3 <= DLB_OP_OPERANDS, "room for the operands of a trunk");
 
 void dlb_trunk_add_forward(dlb_trunk *t, dlb_program *program)
@@ -169,8 +168,10 @@ void dlb_trunk_add_backward(dlb_trunk *t, dlb_program *program)
     dlb_op_reads(&op, t->first->x_buffer);
     dlb_op_reads(&op, t->last->y_buffer);
     dlb_op_reads(&op, t->last->dy_buffer);
-    for (int k = 0; k < t->count; k++)
+    for (int k = 0; k < t->count; k++) {
+        dlb_op_reads(&op, t->stages[k].node->block->parameter_buffer);
         dlb_op_writes(&op, t->stages[k].node->block->gradient_buffer);
+    }
     dlb_op_writes(&op, t->first->dx_buffer);
     dlb_op_writes(&op, t->inside);
     dlb_program_add(program, &op);

@@ -4,7 +4,7 @@
  * pool window, and those values between stages that are dearer to compute again than to keep.
  * Backward takes groups of images, whose sums of gradients are added in a fixed order.
  *
- * Evaluation, which keeps nothing, takes many images at once (dlk_lanes) where all stages can.
+ * Where all stages can, many images go forward at once (dlk_lanes).
  *
  * Private to graph/. Life: create → (buffers are allocated) → bind → bind_parameters → operations.
  */
@@ -27,6 +27,10 @@ int dlb_trunk_first(const dlb_trunk *trunk);
 int dlb_trunk_end(const dlb_trunk *trunk);
 
 size_t dlb_trunk_scratch_floats(const dlb_trunk *trunk);
+
+/* Room for weights that each of so many threads has for itself; false: there is none. What was not
+ * asked for comes with the first pass. */
+bool dlb_trunk_try_room(dlb_trunk *trunk, int threads);
 
 /* `nodes` are the graph's, bound already: those of the trunk's ends have its x, y, dx and dy. */
 void dlb_trunk_bind(dlb_trunk *trunk, const dlb_buffers *buffers, const dlb_node *nodes);

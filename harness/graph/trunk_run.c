@@ -1,4 +1,3 @@
-#include "base/mem.h"
 #include "graph/shape.h"
 #include "graph/trunk_state.h"
 
@@ -222,8 +221,8 @@ static int groups_apart(int groups)
 }
 
 /*
- * A group's sums are in whatever place is free when it begins, all zero: one that the thread has
- * used before, if there is one, and so has in cache. Each thread looks from another place on.
+ * A group's sums are in whatever place is free when it begins, all zero. Threads begin to look at
+ * different places, so that each comes back to those that it has in cache.
  */
 static int take_place(const dlb_trunk_pass *pass, int thread)
 {
@@ -272,7 +271,8 @@ static void add_pairs(const dlb_trunk_pass *pass, int group)
     }
 }
 
-/* Threads take their share from its end on: what forward has left last is still in cache. */
+/* Threads take their share from its end on: what forward has left last is still in cache. Whose
+ * task a group is changes no sum. */
 static int group_of(const dlb_trunk_pass *pass, int task)
 {
     int share = 0;
@@ -310,8 +310,9 @@ void dlb_trunk_run_forward(void *self, void *context, dlk_team *team)
 {
     dlb_trunk *t = self;
     dlb_trunk_pass pass = {.trunk = t, .context = context, .team = team};
-    dlb_trunk_new_weights(t, team->size, !pass.context->step->same_weights);
-    if (in_lanes(&pass))
+    bool lanes = in_lanes(&pass), changed = !pass.context->step->same_weights;
+    dlb_trunk_begin_pass(t, lanes ? DLB_WEIGHTS_LANES : DLB_WEIGHTS_FORWARD, changed, team);
+    if (lanes)
         dlb_trunk_forward_lanes(&pass, team);
     else
         dlk_parallel(team, pass.context->step->n, forward_image, &pass);
@@ -368,7 +369,7 @@ void dlb_trunk_run_backward(void *self, void *context, dlk_team *team)
         leave_no_gradient(t, step);
         return;
     }
-    dlb_trunk_new_weights(t, team->size, false);
+    dlb_trunk_begin_pass(t, DLB_WEIGHTS_BACK, false, team);
     dlk_parallel(team, pass.groups, backward_group, &pass);
     finish_stages(&pass, team);
     for (int i = 0; i < pass.groups; i += groups_apart(pass.groups))

@@ -1,4 +1,5 @@
-/* A trunk from within: what trunk.c plans, and trunk_run.c and trunk_lanes.c run. */
+/* A trunk from within: what trunk.c plans, trunk_weights.c prepares, and trunk_run.c and
+ * trunk_lanes.c run. */
 #ifndef DLB_GRAPH_TRUNK_STATE_H
 #define DLB_GRAPH_TRUNK_STATE_H
 
@@ -46,7 +47,7 @@ struct dlb_trunk {
     _Atomic int *taken; /* [place for sums of gradients]: whether a group has them there */
     int *places;        /* [group]: where */
     _Atomic int *ended; /* [right one of a pair of groups]: 1 while one sum of the pair is there */
-    dlb_trunk_weights **weights; /* [threads], each a thread's own, made by itself */
+    dlb_trunk_weights **weights; /* [threads]: each has its own; or one that all have in common */
     size_t weights_capacity, weights_floats;
     int64_t weights_version; /* it changes with them */
     /* Where things are in a thread's scratch, as floats. */
@@ -87,13 +88,17 @@ void dlb_trunk_draw_keep(const dlb_trunk_pass *pass, int layer, int image, size_
 /* What the dropouts of a stage multiply by. */
 float dlb_trunk_scale(const dlb_trunk_pass *pass, const dlb_stage *plan);
 
-/* Life of the weights: planned when all stages are; before a pass its leader makes room for so many
- * threads and says whether they have changed. */
+/*
+ * Life of the weights: planned when all stages are; room for so many threads, which comes by itself
+ * if it was not asked for (false: there is none); before a pass its leader says of what kind it
+ * reads and whether they have changed.
+ */
 void dlb_trunk_plan_weights(dlb_trunk *t);
-void dlb_trunk_new_weights(dlb_trunk *t, int threads, bool changed);
+void dlb_trunk_begin_pass(dlb_trunk *t, dlb_weights_kind kind, bool changed, dlk_team *team);
 void dlb_trunk_free_weights(dlb_trunk *t);
 
-/* Those of stage k, which the thread prepares for itself where it has not yet. */
+/* Those of stage k, which the thread prepares for itself where it has not yet and they are its own.
+ */
 const float *dlb_trunk_weights_for(const dlb_trunk *t, int thread, dlb_weights_kind kind, int k);
 
 /* The whole trunk forward and backward, as operations of a program. */

@@ -4,7 +4,8 @@
  * Each thread prepares them for itself, when it first needs them after they have changed. Threads
  * that share them out would do less, but write lines that the others have read and read lines that
  * the others have written, which takes longer: a little if their cores are near each other, many
- * times as long if they are not.
+ * times as long if they are not. Only weights that would fill a thread's cache are common to all,
+ * and are shared out before the pass that needs them.
  */
 #include <stdalign.h>
 
@@ -12,11 +13,16 @@
 #include "dlk/lines.h"
 #include "graph/trunk_state.h"
 
-/* Of a thread. */
+/* So many floats, half of a second-level cache of 1 MB, a thread has for itself. */
+enum { MOST_OWN_FLOATS = 128 * 1024 };
+
+/* Those of one thread, or of all. */
 struct dlb_trunk_weights {
     int64_t version[DLB_WEIGHTS_KINDS]; /* of those that are there; 0: none */
     alignas(DLB_CACHE_LINE) float floats[];
 };
+
+/* ---- Room ---- */
 
 static size_t floats_of(const dlb_trunk *t, const dlb_stage *plan, dlb_weights_kind kind)
 {
@@ -40,6 +46,43 @@ void dlb_trunk_plan_weights(dlb_trunk *t)
         }
 }
 
+static bool are_common(const dlb_trunk *t)
+{
+    return t->weights_floats > MOST_OWN_FLOATS;
+}
+
+static void lay_out(const dlb_trunk *t, dlb_trunk_weights *weights)
+{
+    for (int k = 0; k < t->count && !t->trains_in_lanes; k++) {
+        const dlb_stage *plan = &t->plans[k];
+        float *to = weights->floats + t->stages[k].weights_at[DLB_WEIGHTS_FORWARD];
+        if (plan->forward->lay_out)
+            plan->forward->lay_out(&plan->shape, to);
+    }
+}
+
+typedef void *allocate_fn(size_t count, size_t size);
+
+static bool make_room(dlb_trunk *t, int threads, allocate_fn *allocate)
+{
+    size_t need = are_common(t) ? 1 : (size_t)threads;
+    t->weights = dlb_grow(t->weights, &t->weights_capacity, need, sizeof(dlb_trunk_weights *));
+    for (size_t i = 0; i < need; i++) {
+        if (t->weights[i])
+            continue;
+        t->weights[i] = allocate(1, sizeof(dlb_trunk_weights) + t->weights_floats * sizeof(float));
+        if (!t->weights[i])
+            return false;
+        lay_out(t, t->weights[i]);
+    }
+    return true;
+}
+
+bool dlb_trunk_try_room(dlb_trunk *t, int threads)
+{
+    return make_room(t, threads, dlb_try_alloc);
+}
+
 void dlb_trunk_free_weights(dlb_trunk *t)
 {
     for (size_t i = 0; i < t->weights_capacity; i++)
@@ -47,54 +90,81 @@ void dlb_trunk_free_weights(dlb_trunk *t)
     free(t->weights);
 }
 
-void dlb_trunk_new_weights(dlb_trunk *t, int threads, bool changed)
+/* ---- Preparing ---- */
+
+static int parts_of(const dlb_stage *plan, dlb_weights_kind kind)
 {
-    t->weights =
-        dlb_grow(t->weights, &t->weights_capacity, (size_t)threads, sizeof(dlb_trunk_weights *));
-    t->weights_version += changed;
+    if (kind == DLB_WEIGHTS_BACK)
+        return plan->backward->parts(&plan->shape, plan->data);
+    return (kind == DLB_WEIGHTS_LANES ? plan->lanes : plan->forward)->parts(&plan->shape);
 }
 
-static void lay_out(const dlb_trunk *t, dlb_trunk_weights *own)
+static void prepare_part(const trunk_stage *stage, dlb_weights_kind kind, int part, float *to)
 {
-    for (int k = 0; k < t->count && !t->trains_in_lanes; k++) {
-        const dlb_stage *plan = &t->plans[k];
-        if (plan->forward->lay_out)
-            plan->forward->lay_out(&plan->shape,
-                                   own->floats + t->stages[k].weights_at[DLB_WEIGHTS_FORWARD]);
-    }
-}
-
-/* Memory that a thread itself is the first to write to is near it. */
-static dlb_trunk_weights *weights_of(const dlb_trunk *t, int thread)
-{
-    if (!t->weights[thread]) {
-        t->weights[thread] =
-            dlb_alloc(1, sizeof(dlb_trunk_weights) + t->weights_floats * sizeof(float));
-        lay_out(t, t->weights[thread]);
-    }
-    return t->weights[thread];
+    const dlb_stage *plan = stage->plan;
+    const dlb_node *node = stage->node;
+    if (kind == DLB_WEIGHTS_BACK)
+        plan->backward->prepare(&plan->shape, part, node->weights, to);
+    else
+        (kind == DLB_WEIGHTS_LANES ? plan->lanes : plan->forward)
+            ->prepare(&plan->shape, part, node->weights, node->bias, to);
 }
 
 static void prepare_stage(const trunk_stage *stage, dlb_weights_kind kind, float *to)
 {
-    const dlb_stage *plan = stage->plan;
-    const dlb_node *node = stage->node;
-    dlk_fetch(node->weights, (size_t)(node->block->weights + node->block->biases));
-    if (kind == DLB_WEIGHTS_LANES)
-        plan->lanes->prepare(&plan->shape, node->weights, node->bias, to);
-    else if (kind == DLB_WEIGHTS_FORWARD)
-        plan->forward->prepare(&plan->shape, node->weights, node->bias, to);
-    else if (plan->data)
-        plan->backward->prepare(&plan->shape, node->weights, to);
+    const dlb_block *block = stage->node->block;
+    int parts = parts_of(stage->plan, kind);
+    if (parts > 0)
+        dlk_fetch(stage->node->weights, (size_t)(block->weights + block->biases));
+    for (int i = 0; i < parts; i++)
+        prepare_part(stage, kind, i, to);
+}
+
+/* ---- Common weights ---- */
+
+typedef struct common_job {
+    const dlb_trunk *trunk;
+    dlb_weights_kind kind;
+} common_job;
+
+static void prepare_common_part(void *arg, int part, int thread)
+{
+    (void)thread;
+    const common_job *job = arg;
+    const trunk_stage *stage = job->trunk->stages;
+    for (; part >= parts_of(stage->plan, job->kind); stage++)
+        part -= parts_of(stage->plan, job->kind);
+    prepare_part(stage, job->kind, part,
+                 job->trunk->weights[0]->floats + stage->weights_at[job->kind]);
+}
+
+static void prepare_common(dlb_trunk *t, dlb_weights_kind kind, dlk_team *team)
+{
+    common_job job = {t, kind};
+    int parts = 0;
+    for (int k = 0; k < t->count; k++)
+        parts += parts_of(&t->plans[k], kind);
+    t->weights[0]->version[kind] = t->weights_version;
+    dlk_parallel(team, parts, prepare_common_part, &job);
+}
+
+/* ---- A pass ---- */
+
+void dlb_trunk_begin_pass(dlb_trunk *t, dlb_weights_kind kind, bool changed, dlk_team *team)
+{
+    make_room(t, team->size, dlb_alloc);
+    t->weights_version += changed || t->weights_version == 0;
+    if (are_common(t) && t->weights[0]->version[kind] != t->weights_version)
+        prepare_common(t, kind, team);
 }
 
 const float *dlb_trunk_weights_for(const dlb_trunk *t, int thread, dlb_weights_kind kind, int k)
 {
-    dlb_trunk_weights *own = weights_of(t, thread);
-    if (own->version[kind] != t->weights_version) {
-        own->version[kind] = t->weights_version;
+    dlb_trunk_weights *weights = t->weights[are_common(t) ? 0 : thread];
+    if (weights->version[kind] != t->weights_version) {
+        weights->version[kind] = t->weights_version;
         for (int i = 0; i < t->count; i++)
-            prepare_stage(&t->stages[i], kind, own->floats + t->stages[i].weights_at[kind]);
+            prepare_stage(&t->stages[i], kind, weights->floats + t->stages[i].weights_at[kind]);
     }
-    return own->floats + t->stages[k].weights_at[kind];
+    return weights->floats + t->stages[k].weights_at[kind];
 }

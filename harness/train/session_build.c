@@ -147,7 +147,9 @@ static int create_pool(dlb_session *s, dlb_error *err)
         options.between = dlb_updates_between;
         options.between_arg = s->updates;
     }
-    int status = dlb_pool_create(&s->pool, &options, err);
+    int status = dlb_graph_make_room(s->graph, s->threads.intra_op, err);
+    if (status == 0)
+        status = dlb_pool_create(&s->pool, &options, err);
     if (status == 0)
         dlb_pool_each(s->pool, dlb_threads_spread, &s->threads);
     return status;

@@ -52,23 +52,22 @@ static size_t scratch_floats(const dlk_stage *s)
     return s->pool ? (size_t)row_pixels(s) * 2 * MOST_VECTORS * V : 0;
 }
 
-/* A block of output channels. */
-static void prepare_block(const dlk_stage *s, int number, const float *weights, const float *bias,
-                          float *prepared)
+static int parts(const dlk_stage *s)
+{
+    return dlk_pieces((size_t)s->conv.oc, MOST_VECTORS * V);
+}
+
+/* A part is a block of output channels. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
+                    float *prepared)
 {
     size_t oc = (size_t)s->conv.oc, patch = (size_t)dlk_conv2d_patch(&s->conv);
-    size_t channel = (size_t)number * MOST_VECTORS * V;
+    size_t channel = (size_t)part * MOST_VECTORS * V;
     size_t block = (size_t)block_vectors(s, (int)channel) * V;
     float *to = prepared + patch * channel;
     for (size_t i = 0; i < patch; i++, to += block)
         memcpy(to, weights + i * oc + channel, block * sizeof *to);
     memcpy(prepared + patch * oc + channel, bias + channel, block * sizeof *prepared);
-}
-
-static void prepare(const dlk_stage *s, const float *weights, const float *bias, float *prepared)
-{
-    for (int block = 0; block < dlk_pieces((size_t)s->conv.oc, MOST_VECTORS * V); block++)
-        prepare_block(s, block, weights, bias, prepared);
 }
 
 /* ---- Sums in registers ---- */
@@ -275,6 +274,7 @@ const dlk_stage_forward DLK_SIMD(direct) = {
     .name = "direct",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

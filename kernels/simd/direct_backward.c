@@ -62,8 +62,15 @@ static const char *misfit(const dlk_stage *s, bool data)
     return NULL;
 }
 
-/* No weights are needed where no dx is wanted. */
 static size_t prepared_floats(const dlk_stage *s, bool data)
+{
+    (void)s;
+    (void)data;
+    return 0;
+}
+
+/* No weights are needed where no dx is wanted. */
+static int parts(const dlk_stage *s, bool data)
 {
     (void)s;
     (void)data;
@@ -213,6 +220,7 @@ const dlk_stage_backward DLK_SIMD(direct_backward) = {
     .name = "direct",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
+    .parts = parts,
     .scratch_floats = scratch_floats,
     .run = run,
     .gradient_floats = gradient_floats,

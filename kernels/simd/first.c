@@ -106,21 +106,15 @@ static void for_every_strip(const dlk_stage *s, const void *image, const strip_p
 
 /* ---- Forward ---- */
 
-/* A vector of output channels. */
-static void prepare_vector(const dlk_stage *s, int vector, const float *weights, const float *bias,
-                           float *prepared)
+/* A part is a vector of channels. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
+                    float *prepared)
 {
-    size_t oc = (size_t)s->conv.oc, channel = (size_t)vector * V;
+    size_t oc = (size_t)s->conv.oc, channel = (size_t)part * V;
     float *to = prepared + channel * ROWS;
     for (size_t tap = 0; tap < TAPS; tap++)
         store(to + tap * V, load(weights + tap * oc + channel));
     store(to + (size_t)BIAS * V, load(bias + channel));
-}
-
-static void prepare(const dlk_stage *s, const float *weights, const float *bias, float *prepared)
-{
-    for (int vector = 0; vector < all_vectors(s); vector++)
-        prepare_vector(s, vector, weights, bias, prepared);
 }
 
 /* sum [pixels][vectors] of neighbouring outputs, the first of which has its patch at x */
@@ -213,6 +207,7 @@ const dlk_stage_forward DLK_SIMD(first) = {
     .name = "first 3x3",
     .misfit = first_misfit,
     .prepared_floats = taps_floats,
+    .parts = all_vectors,
     .prepare = prepare,
     .scratch_floats = no_floats,
     .run = run,
@@ -286,6 +281,13 @@ static size_t no_floats_back(const dlk_stage *s, bool data)
     return no_floats(s);
 }
 
+static int no_parts_back(const dlk_stage *s, bool data)
+{
+    (void)s;
+    (void)data;
+    return 0;
+}
+
 /* A part is a vector of channels. */
 static void finish_back(const dlk_stage *s, int part, const dlk_gradients *groups, float *dweights,
                         float *dbias)
@@ -300,6 +302,7 @@ const dlk_stage_backward DLK_SIMD(first_backward) = {
     .name = "first 3x3",
     .misfit = misfit_back,
     .prepared_floats = no_floats_back,
+    .parts = no_parts_back,
     .scratch_floats = no_floats_back,
     .run = run_back,
     .gradient_floats = taps_floats,

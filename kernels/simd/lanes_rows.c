@@ -66,6 +66,11 @@ static size_t scratch_floats(const dlk_stage *s)
 
 /* ---- Weights ---- */
 
+static int parts(const dlk_stage *s)
+{
+    return s->conv.c;
+}
+
 /* A row of an input channel's weights for up to V output channels; elements are `tap` apart. */
 static void prepare_row(const float *weights, size_t tap, int channels, float *to, size_t point)
 {
@@ -77,24 +82,20 @@ static void prepare_row(const float *weights, size_t tap, int channels, float *t
         store_some(to + i * point, at[i], channels);
 }
 
-/* One input channel. */
-static void prepare_channel(const dlk_stage *s, int c, const float *weights, float *prepared)
+/* A part is an input channel. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
+                    float *prepared)
 {
     size_t oc = (size_t)s->conv.oc, tap = (size_t)s->conv.c * oc;
     for (int ky = 0; ky < s->conv.kh; ky++) {
-        const float *row = weights + (size_t)ky * TAPS * tap + (size_t)c * oc;
-        float *to = prepared + (size_t)(c * s->conv.kh + ky) * oc;
+        const float *row = weights + (size_t)ky * TAPS * tap + (size_t)part * oc;
+        float *to = prepared + (size_t)(part * s->conv.kh + ky) * oc;
         for (size_t first = 0; first < oc; first += V)
             prepare_row(row + first, tap, oc - first < V ? (int)(oc - first) : V, to + first,
                         point_floats(s));
     }
-}
-
-static void prepare(const dlk_stage *s, const float *weights, const float *bias, float *prepared)
-{
-    for (int c = 0; c < s->conv.c; c++)
-        prepare_channel(s, c, weights, prepared);
-    memcpy(prepared + LINE * point_floats(s), bias, (size_t)s->conv.oc * sizeof *bias);
+    if (part == 0)
+        memcpy(prepared + LINE * point_floats(s), bias, oc * sizeof *bias);
 }
 
 /* ---- Rows of pixels ---- */
@@ -130,7 +131,7 @@ typedef struct window_block {
     int row, column;                      /* of its first window */
     int columns, windows;                 /* in all */
     ptrdiff_t line;                       /* from one channel of a row of pixels to the next */
-    const float *pixels[MOST_PIXEL_ROWS]; /* under its row of windows, at the first pair */
+    const float *pixels[MOST_PIXEL_ROWS]; /* under its rows of windows, at the first pair */
 } window_block;
 
 /* sum [row][channel] += the products at one point, whose pixels are `at`. */
@@ -244,6 +245,7 @@ const dlk_stage_forward DLK_SIMD(lanes_rows) = {
     .name = "lanes 1x5",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

@@ -56,6 +56,11 @@ static size_t scratch_floats(const dlk_stage *s)
 
 /* ---- Weights ---- */
 
+static int parts(const dlk_stage *s)
+{
+    return s->conv.c;
+}
+
 /* One input channel's weights for up to V output channels; elements are `tap` floats apart. */
 static void kernel_at_points(const float *weights, size_t tap, int channels, vec at[POINTS])
 {
@@ -78,25 +83,21 @@ static void store_share(const vec at[HALF], int channels, float *to)
         memcpy(to, (const float *)&fours[i % 4] + i / 4 * 4, HALF * sizeof *to);
 }
 
-/* One input channel. */
-static void prepare_channel(const dlk_stage *s, int c, const float *weights, float *prepared)
+/* A part is an input channel. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
+                    float *prepared)
 {
     size_t oc = (size_t)s->conv.oc, share = share_floats(s);
-    float *to = prepared + (size_t)c * oc * HALF;
+    float *to = prepared + (size_t)part * oc * HALF;
     for (size_t first = 0; first < oc; first += V) {
         vec at[POINTS];
         int channels = oc - first < V ? (int)(oc - first) : V;
-        kernel_at_points(weights + (size_t)c * oc + first, (size_t)s->conv.c * oc, channels, at);
+        kernel_at_points(weights + (size_t)part * oc + first, (size_t)s->conv.c * oc, channels, at);
         for (size_t i = 0; i < POINTS; i += HALF)
             store_share(at + i, channels, to + i / HALF * share + first * HALF);
     }
-}
-
-static void prepare(const dlk_stage *s, const float *weights, const float *bias, float *prepared)
-{
-    for (int c = 0; c < s->conv.c; c++)
-        prepare_channel(s, c, weights, prepared);
-    memcpy(prepared + 2 * LINE * share_floats(s), bias, (size_t)s->conv.oc * sizeof *bias);
+    if (part == 0)
+        memcpy(prepared + 2 * LINE * share, bias, oc * sizeof *bias);
 }
 
 /* ---- Tiles ---- */
@@ -229,6 +230,7 @@ const dlk_stage_forward DLK_SIMD(lanes_squares) = {
     .name = "lanes 5x5",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

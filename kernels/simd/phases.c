@@ -109,13 +109,18 @@ static void lay_out(const dlk_stage *s, float *prepared)
     DLK_SIMD(windows_lay_out)(s, prepared + weights_floats(s));
 }
 
-/* Up to V output channels. */
-static void prepare_some(const dlk_stage *s, int piece, const float *weights, const float *bias,
-                         float *prepared)
+static int parts(const dlk_stage *s)
+{
+    return dlk_pieces((size_t)s->conv.oc, V);
+}
+
+/* A part is up to V output channels. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
+                    float *prepared)
 {
     int kernel = s->conv.kh * s->conv.kw;
     size_t oc = (size_t)s->conv.oc, c = (size_t)s->conv.c, row = (size_t)kernel * c + 1;
-    dlk_range channels = dlk_piece(oc, V, piece);
+    dlk_range channels = dlk_piece(oc, V, part);
     size_t count = channels.end - channels.first;
     float *to = prepared + channels.first * row;
     for (size_t i = 0; i < c; i++)
@@ -123,12 +128,6 @@ static void prepare_some(const dlk_stage *s, int piece, const float *weights, co
                          to + i * (size_t)kernel, row);
     for (size_t i = 0; i < count; i++)
         to[i * row + row - 1] = bias[channels.first + i];
-}
-
-static void prepare(const dlk_stage *s, const float *weights, const float *bias, float *prepared)
-{
-    for (int piece = 0; piece < dlk_pieces((size_t)s->conv.oc, V); piece++)
-        prepare_some(s, piece, weights, bias, prepared);
 }
 
 static size_t scratch_floats(const dlk_stage *s)
@@ -141,6 +140,7 @@ const dlk_stage_forward DLK_SIMD(phases) = {
     .misfit = misfit,
     .prepared_floats = prepared_floats,
     .lay_out = lay_out,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

@@ -293,40 +293,52 @@ static size_t gradient_floats(const dlk_stage *s)
     return weights_floats(s) + (size_t)s->conv.oc;
 }
 
-static size_t row_length(const dlk_stage *s)
-{
-    return (size_t)s->conv.kw * (size_t)s->conv.c;
-}
-
-/* Rows are padded with zeros. */
-static void prepare(const dlk_stage *s, const float *weights, float *prepared)
-{
-    size_t oc = (size_t)s->conv.oc, row = row_length(s), padded = row_floats(s);
-    for (size_t ky = 0; ky < (size_t)s->conv.kh; ky++) {
-        float *to = prepared + ky * padded;
-        transpose_matrix((int)row, s->conv.oc, weights + ky * row * oc, oc, to, channel_floats(s));
-        for (size_t i = 0; i < oc; i++, to += channel_floats(s))
-            memset(to + row, 0, (padded - row) * sizeof *to);
-    }
-}
-
-/* A part of gradients: a row of the kernel, for up to V output channels. */
+/* A part of weights or gradients: a row of the kernel, for up to `most` output channels. */
 typedef struct kernel_row {
     int channels;
     size_t first, ky;
 } kernel_row;
 
-static kernel_row row_of(const dlk_stage *s, int part)
+static int rows_of_parts(const dlk_stage *s, size_t most)
 {
-    int pieces = dlk_pieces((size_t)s->conv.oc, V);
-    dlk_range channels = dlk_piece((size_t)s->conv.oc, V, part % pieces);
+    return s->conv.kh * dlk_pieces((size_t)s->conv.oc, most);
+}
+
+static kernel_row row_of(const dlk_stage *s, size_t most, int part)
+{
+    int pieces = dlk_pieces((size_t)s->conv.oc, most);
+    dlk_range channels = dlk_piece((size_t)s->conv.oc, most, part % pieces);
     return (kernel_row){(int)(channels.end - channels.first), channels.first,
                         (size_t)(part / pieces)};
 }
 
+static size_t row_length(const dlk_stage *s)
+{
+    return (size_t)s->conv.kw * (size_t)s->conv.c;
+}
+
+enum { PREPARED_CHANNELS = 2 * V };
+
+static int parts(const dlk_stage *s, bool data)
+{
+    return data ? rows_of_parts(s, PREPARED_CHANNELS) : 0;
+}
+
+/* Rows are padded with zeros. */
+static void prepare(const dlk_stage *s, int part, const float *weights, float *prepared)
+{
+    kernel_row r = row_of(s, PREPARED_CHANNELS, part);
+    size_t oc = (size_t)s->conv.oc, row = row_length(s), padded = row_floats(s);
+    float *to = prepared + r.first * channel_floats(s) + r.ky * padded;
+    transpose_matrix((int)row, r.channels, weights + r.ky * row * oc + r.first, oc, to,
+                     channel_floats(s));
+    for (int i = 0; i < r.channels; i++, to += channel_floats(s))
+        memset(to + row, 0, (padded - row) * sizeof *to);
+}
+
 static int finish_parts(const dlk_stage *s)
 {
-    return s->conv.kh * dlk_pieces((size_t)s->conv.oc, V);
+    return rows_of_parts(s, V);
 }
 
 /* The sums of V columns of up to V channels, turned. */
@@ -348,7 +360,7 @@ static void finish_square(const dlk_stage *s, const dlk_gradients *groups, int c
 static void finish(const dlk_stage *s, int part, const dlk_gradients *groups, float *dweights,
                    float *dbias)
 {
-    kernel_row r = row_of(s, part);
+    kernel_row r = row_of(s, V, part);
     size_t oc = (size_t)s->conv.oc, row = row_length(s);
     size_t at = r.first * channel_floats(s) + r.ky * row_floats(s);
     float *to = dweights + r.ky * row * oc + r.first;
@@ -362,6 +374,7 @@ const dlk_stage_backward DLK_SIMD(sparse) = {
     .name = "sparse",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

@@ -1,6 +1,7 @@
 /*
  * What follows the convolution in a stage (bias, max-pool, ReLU, dropout) on sums that are still
- * in registers: a vector of V output channels, of one pixel or of the four of a window.
+ * in registers: a vector of V output channels, of one pixel or of the four of a window; or of one
+ * channel of V images (lanes.h).
  */
 #ifndef DLK_SIMD_TAIL_H
 #define DLK_SIMD_TAIL_H

@@ -106,24 +106,23 @@ static size_t scratch_floats(const dlk_stage *s)
 
 /* ---- Weights ---- */
 
-/* A vector of output channels. */
-static void prepare_vector(const dlk_stage *s, int vector, const float *weights, const float *bias,
-                           float *prepared)
+static int parts(const dlk_stage *s)
+{
+    return s->conv.oc / V;
+}
+
+/* A part is a vector of output channels. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
+                    float *prepared)
 {
     const dlk_conv2d *c = &s->conv;
-    int channel = vector * V, first = block_first(s, channel);
+    int channel = part * V, first = block_first(s, channel);
     size_t block = (size_t)block_vectors(s, first) * V, channels = (size_t)c->c;
     float *to = prepared + POINTS * channels * (size_t)first + (channel - first);
     for (size_t ic = 0; ic < channels; ic++)
         kernel_at_points(KERNEL, weights + ic * (size_t)c->oc + channel, channels * (size_t)c->oc,
                          to + ic * block, channels * block);
     memcpy(prepared + weights_floats(s) + channel, bias + channel, V * sizeof *bias);
-}
-
-static void prepare(const dlk_stage *s, const float *weights, const float *bias, float *prepared)
-{
-    for (int vector = 0; vector < s->conv.oc / V; vector++)
-        prepare_vector(s, vector, weights, bias, prepared);
 }
 
 /* ---- Strips ---- */
@@ -345,6 +344,7 @@ const dlk_stage_forward DLK_SIMD(winograd) = {
     .name = "winograd",
     .misfit = misfit,
     .prepared_floats = prepared_floats,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

@@ -71,6 +71,11 @@ static void lay_out(const dlk_stage *s, float *prepared)
     DLK_SIMD(windows_lay_out)(s, prepared + weights_floats(s));
 }
 
+static int parts(const dlk_stage *s)
+{
+    return dlk_pieces((size_t)s->conv.oc, V);
+}
+
 /* One row of one input channel's weights, for up to V output channels. */
 static void prepare_row(const dlk_stage *s, const float *weights, size_t channels, float *to)
 {
@@ -84,11 +89,11 @@ static void prepare_row(const dlk_stage *s, const float *weights, size_t channel
             to[i / SHARE * share_floats(s) + i % SHARE] = at[i][channel];
 }
 
-/* Up to V output channels. */
-static void prepare_some(const dlk_stage *s, int piece, const float *weights, const float *bias,
-                         float *prepared)
+/* A part is up to V output channels. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
+                    float *prepared)
 {
-    dlk_range channels = dlk_piece((size_t)s->conv.oc, V, piece);
+    dlk_range channels = dlk_piece((size_t)s->conv.oc, V, part);
     size_t count = channels.end - channels.first, each = channel_floats(s);
     float *to = prepared + channels.first * each;
     for (int c = 0; c < s->conv.c; c++)
@@ -98,12 +103,6 @@ static void prepare_some(const dlk_stage *s, int piece, const float *weights, co
                 count, to + (c * s->conv.kh + ky) * SHARE);
     for (size_t i = 0; i < count; i++)
         to[(i + 1) * each - 1] = bias[channels.first + i];
-}
-
-static void prepare(const dlk_stage *s, const float *weights, const float *bias, float *prepared)
-{
-    for (int piece = 0; piece < dlk_pieces((size_t)s->conv.oc, V); piece++)
-        prepare_some(s, piece, weights, bias, prepared);
 }
 
 /* ---- Windows ---- */
@@ -229,6 +228,7 @@ const dlk_stage_forward DLK_SIMD(winograd_rows) = {
     .misfit = misfit,
     .prepared_floats = prepared_floats,
     .lay_out = lay_out,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

@@ -81,24 +81,24 @@ static void lay_out(const dlk_stage *s, float *prepared)
     DLK_SIMD(windows_lay_out)(s, prepared + weights_floats(s));
 }
 
-/* One input channel. */
-static void prepare_channel(const dlk_stage *s, int c, const float *weights, float *prepared)
+static int parts(const dlk_stage *s)
 {
-    int oc = s->conv.oc;
-    size_t floats = (size_t)oc * PATCH;
-    float *to = prepared + (size_t)c * floats;
-    for (int first = 0; first < oc; first += V) {
-        int left = oc - first;
-        prepare_some(s, weights + c * oc + first, left < V ? left : V, to + first * PATCH);
-    }
+    return s->conv.c;
 }
 
-static void prepare(const dlk_stage *s, const float *weights, const float *bias, float *prepared)
+/* A part is an input channel. */
+static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
+                    float *prepared)
 {
-    for (int c = 0; c < s->conv.c; c++)
-        prepare_channel(s, c, weights, prepared);
-    size_t oc = (size_t)s->conv.oc;
-    memcpy(prepared + (size_t)POINTS * (size_t)s->conv.c * oc, bias, oc * sizeof *bias);
+    int oc = s->conv.oc;
+    size_t floats = (size_t)oc * PATCH, row = (size_t)s->conv.c * floats;
+    float *to = prepared + (size_t)part * floats;
+    for (int first = 0; first < oc; first += V) {
+        int left = oc - first;
+        prepare_some(s, weights + part * oc + first, left < V ? left : V, to + first * PATCH);
+    }
+    if (part == 0)
+        memcpy(prepared + PATCH * row, bias, (size_t)oc * sizeof *bias);
 }
 
 /* ---- Windows ---- */
@@ -203,6 +203,7 @@ const dlk_stage_forward DLK_SIMD(winograd_windows) = {
     .misfit = misfit,
     .prepared_floats = prepared_floats,
     .lay_out = lay_out,
+    .parts = parts,
     .prepare = prepare,
     .scratch_floats = scratch_floats,
     .run = run,

@@ -15,8 +15,8 @@
  * image at a time, or as many as there are lanes (dlk_lanes), on the calling thread. What a kernel
  * computes depends on its arguments alone.
  *
- * Gradients are finished in parts, each by any thread and in any order, so that those of all stages
- * can be shared out at once.
+ * Weights are prepared, and gradients finished, in parts, each by any thread and in any order, so
+ * that those of all stages can be shared out at once.
  */
 #ifndef DLK_STAGE_H
 #define DLK_STAGE_H
@@ -93,7 +93,9 @@ typedef struct dlk_stage_forward {
      */
     size_t (*prepared_floats)(const dlk_stage *s);
     void (*lay_out)(const dlk_stage *s, float *prepared);
-    void (*prepare)(const dlk_stage *s, const float *weights, const float *bias, float *prepared);
+    int (*parts)(const dlk_stage *s);
+    void (*prepare)(const dlk_stage *s, int part, const float *weights, const float *bias,
+                    float *prepared);
 
     size_t (*scratch_floats)(const dlk_stage *s);
     void (*run)(const dlk_stage *s, const dlk_stage_pass *pass);
@@ -112,8 +114,8 @@ typedef struct dlk_lanes {
     int images;
     const dlk_stage_forward *const *forward; /* best first, ended by NULL */
 
-    /* To and from images [h][w][c] that are `stride` floats apart, `count` of them. On the way in,
-     * slack may be read behind each, and lanes that are left over repeat the last. */
+    /* To and from images [h][w][c] that are `stride` elements apart, `count` of them. On the way
+     * in, slack may be read behind each, and lanes that are left over repeat the last. */
     void (*enter)(const dlk_stage *s, int count, const float *x, size_t stride, float *lanes);
     void (*leave)(const dlk_stage *s, int count, const float *lanes, float *y, size_t stride);
     void (*leave_bytes)(const dlk_stage *s, int count, const uint8_t *lanes, uint8_t *winner,
@@ -145,10 +147,10 @@ typedef struct dlk_stage_backward {
     /* `data`: whether dx is wanted. */
     const char *(*misfit)(const dlk_stage *s, bool data);
 
-    /* The weights for dx; where `data` is false, no floats and nothing to prepare. NULL: it never
-     * computes dx. */
+    /* The weights for dx; no floats and no parts where `data` is false. */
     size_t (*prepared_floats)(const dlk_stage *s, bool data);
-    void (*prepare)(const dlk_stage *s, const float *weights, float *prepared);
+    int (*parts)(const dlk_stage *s, bool data);
+    void (*prepare)(const dlk_stage *s, int part, const float *weights, float *prepared);
 
     size_t (*scratch_floats)(const dlk_stage *s, bool data);
     void (*run)(const dlk_stage *s, const dlk_stage_return *back);

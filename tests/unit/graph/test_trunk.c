@@ -22,6 +22,13 @@ static const char *const models[] = {
     "conv2d filters=20 kernel=5\ndropout2d rate=0.5\nmaxpool size=2\nrelu\nflatten\n"
     "dense units=5\nsoftmax\n",
 
+    "model half\ninput 28x28x1\nconv2d filters=10 kernel=5\nmaxpool size=2\nrelu\ndropout "
+    "rate=0.2\n"
+    "flatten\ndense units=5\nsoftmax\n", /* evaluates many images at once, trains one by one */
+
+    "model wide\ninput 8x8x64\nconv2d filters=128 kernel=3\nrelu\nmaxpool size=2\nflatten\n"
+    "dense units=5\nsoftmax\n", /* with weights that threads have in common */
+
     "model inner\ninput 56x56x1\nmaxpool size=2\nconv2d filters=6 kernel=5\nrelu\nmaxpool size=2\n"
     "flatten\ndense units=5\nsoftmax\n",
 

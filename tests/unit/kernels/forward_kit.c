@@ -91,13 +91,12 @@ static void spoil(const dlk_stage_forward *kernel, const dlk_stage *s, stage_dat
                   size_t count, const char *what)
 {
     const float bad[] = {NAN, -NAN, INFINITY, -INFINITY};
-    stage_options o = {.winner = true};
     size_t step = count / 150 + 1;
     for (size_t i = 0; i < count; i += step) {
         float good = array[i];
         for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
             array[i] = bad[k];
-            run_stage_forward(kernel, s, d, o);
+            run_stage_forward(kernel, s, d, (stage_options){.winner = k % 2 == i / step % 2});
             if (bad[k] < 0 && array == d->bias && s->relu)
                 continue; /* a channel that is dead for good */
             cr_assert(!all_finite(d->y, dlk_stage_outputs(s)), "%g as %s[%zu] is lost (%s%s)",

@@ -168,7 +168,8 @@ void run_stage_forward(const dlk_stage_forward *kernel, const dlk_stage *s, stag
     float *scratch = foul(kernel->scratch_floats(s));
     if (kernel->lay_out)
         kernel->lay_out(s, prepared);
-    kernel->prepare(s, d->weights, d->bias, prepared);
+    for (int i = kernel->parts(s) - 1; i >= 0; i--) /* in any order */
+        kernel->prepare(s, i, d->weights, d->bias, prepared);
     dlk_stage_pass pass = {.prepared = prepared,
                            .x = d->x,
                            .y = d->y,
@@ -195,8 +196,8 @@ void run_stage_backward(const dlk_stage_backward *kernel, const dlk_stage *s, st
     float *prepared = foul(kernel->prepared_floats(s, o.data));
     float *scratch = foul(kernel->scratch_floats(s, o.data));
     float *gradient = dlb_alloc(kernel->gradient_floats(s), sizeof(float));
-    if (o.data)
-        kernel->prepare(s, d->weights, prepared);
+    for (int i = kernel->parts(s, o.data) - 1; i >= 0; i--)
+        kernel->prepare(s, i, d->weights, prepared);
     dlk_stage_return back = {.prepared = prepared,
                              .x = d->x,
                              .y = d->y,

@@ -75,6 +75,18 @@ Test(lanes, lose_no_value_that_is_not_finite)
     with_conv(ROWS, check_forward_not_finite, conv(8, 12, 1, 3));
 }
 
+Test(lanes, of_windows_that_are_dead_no_gradient_passes)
+{
+    with_conv(SQUARES, check_forward_dead, conv(12, 12, 2, 9));
+    with_conv(ROWS, check_forward_dead, conv(11, 12, 1, 9));
+}
+
+Test(lanes, the_first_of_equals_wins)
+{
+    with_conv(SQUARES, check_forward_ties, conv(12, 12, 2, 9));
+    with_conv(ROWS, check_forward_ties, conv(11, 12, 1, 9));
+}
+
 Test(lanes, give_the_same_bits_wherever_arrays_lie)
 {
     with_conv(SQUARES, check_forward_alignment, conv(12, 12, 2, 9));
@@ -128,7 +140,8 @@ static void run_images(const dlk_lanes *lanes, const dlk_stage_forward *kernel, 
         for (int c = 0; c < s->conv.oc; c++)
             planes[(size_t)c * images + (size_t)i] =
                 (uint8_t)kit_pick(25, (uint32_t)((first + i) * s->conv.oc + c), 0, 1);
-    kernel->prepare(s, weights, bias, prepared);
+    for (int i = 0; i < kernel->parts(s); i++)
+        kernel->prepare(s, i, weights, bias, prepared);
     lanes->enter(s, count, x, apart, in);
     kernel->run(s, &(dlk_stage_pass){.prepared = prepared,
                                      .x = in,
@@ -190,7 +203,7 @@ Test(lanes, compute_an_image_among_others_as_they_do_alone)
         cr_assert_eq(dlk_kernels_select(&kernels, DLK_FAMILY_SIMD, isa, &err), 0);
         for (int i = 0; kernels.lanes->forward[i]; i++)
             compare_with_alone(kernels.lanes, kernels.lanes->forward[i],
-                               &(dlk_stage){conv(9, 8, 3, 5), .relu = true, .pool = true});
+                               &(dlk_stage){conv(13, 12, 3, 5), .relu = true, .pool = true});
     }
 }
 
