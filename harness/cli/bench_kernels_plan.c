@@ -190,24 +190,15 @@ static void add_keep(dlb_kernel_plan *p, const dlb_stage *plan, dlb_bench_stage 
     row->own = (dlb_kernel_call){stage, dlb_bench_stage_keep, NULL, 1};
 }
 
+/* `lanes`: of many images at once */
 static dlb_kernel_row *add_forward(dlb_kernel_plan *p, const char *layers, const dlb_stage *plan,
-                                   dlb_bench_stage *stage)
+                                   dlb_bench_stage *stage, bool lanes)
 {
     dlb_kernel_row *row = add_row(p, layers, "forward");
-    row->kernel = plan->forward->name;
+    row->kernel = (lanes ? plan->lanes : plan->forward)->name;
     row->cost = dlb_bench_stage_forward_cost(plan, p->batch);
-    row->own = (dlb_kernel_call){stage, dlb_bench_stage_forward, NULL, 1};
-    return row;
-}
-
-/* Many images at once. */
-static dlb_kernel_row *add_forward_lanes(dlb_kernel_plan *p, const char *layers,
-                                         const dlb_stage *plan, dlb_bench_stage *stage)
-{
-    dlb_kernel_row *row = add_row(p, layers, "forward");
-    row->kernel = plan->lanes->name;
-    row->cost = dlb_bench_stage_forward_cost(plan, p->batch);
-    row->own = (dlb_kernel_call){stage, dlb_bench_stage_forward_lanes, NULL, 1};
+    row->own = (dlb_kernel_call){
+        stage, lanes ? dlb_bench_stage_forward_lanes : dlb_bench_stage_forward, NULL, 1};
     return row;
 }
 
@@ -232,7 +223,7 @@ static void add_alternatives(dlb_kernel_plan *p, const char *layers, const dlb_s
         other.forward = p->kernels.stage_forward[i];
         if (other.forward == used || other.forward->misfit(&plan->shape))
             continue;
-        add_forward(p, layers, &other, make_stage(p, &other))->alternative = true;
+        add_forward(p, layers, &other, make_stage(p, &other), false)->alternative = true;
     }
 }
 
@@ -263,8 +254,7 @@ static void add_stage(dlb_kernel_plan *p, const dlb_stage *plan, bool lanes)
     char name[64];
     dlb_bench_stage *stage = make_stage(p, plan);
     name_layers(p, plan, name, sizeof name);
-    dlb_kernel_row *forward =
-        lanes ? add_forward_lanes(p, name, plan, stage) : add_forward(p, name, plan, stage);
+    dlb_kernel_row *forward = add_forward(p, name, plan, stage, lanes);
     forward->blas = call_of_layers(p, plan, DLB_PHASE_FORWARD);
     add_alternatives(p, name, plan, lanes ? plan->lanes : plan->forward);
     add_evaluation(p, name, plan, stage);
