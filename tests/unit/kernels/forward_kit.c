@@ -86,6 +86,17 @@ static bool all_finite(const float *values, size_t count)
     return true;
 }
 
+/* With winners, as training wants them, and without, what is not finite must be seen in y. */
+static void expect_not_lost(const dlk_stage_forward *kernel, const dlk_stage *s, stage_data *d,
+                            bool dead, const char *what, size_t i)
+{
+    for (int winner = 0; winner <= 1; winner++) {
+        run_stage_forward(kernel, s, d, (stage_options){.winner = winner});
+        cr_assert(dead || !all_finite(d->y, dlk_stage_outputs(s)), "%s[%zu] is lost (%s%s%s)", what,
+                  i, s->relu ? "relu" : "", s->pool ? ", pool" : "", winner ? ", winners" : "");
+    }
+}
+
 /* Put each bad value into some elements of an array of the data, one at a time. */
 static void spoil(const dlk_stage_forward *kernel, const dlk_stage *s, stage_data *d, float *array,
                   size_t count, const char *what)
@@ -95,12 +106,9 @@ static void spoil(const dlk_stage_forward *kernel, const dlk_stage *s, stage_dat
     for (size_t i = 0; i < count; i += step) {
         float good = array[i];
         for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+            bool dead = bad[k] < 0 && array == d->bias && s->relu; /* a channel, for good */
             array[i] = bad[k];
-            run_stage_forward(kernel, s, d, (stage_options){.winner = k % 2 == i / step % 2});
-            if (bad[k] < 0 && array == d->bias && s->relu)
-                continue; /* a channel that is dead for good */
-            cr_assert(!all_finite(d->y, dlk_stage_outputs(s)), "%g as %s[%zu] is lost (%s%s)",
-                      (double)bad[k], what, i, s->relu ? "relu" : "", s->pool ? ", pool" : "");
+            expect_not_lost(kernel, s, d, dead, what, i);
         }
         array[i] = good;
     }
