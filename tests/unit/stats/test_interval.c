@@ -306,3 +306,16 @@ Test(interval_ratio, to_nothing_is_missing)
     cr_assert_eq(found.count, 0);
     cr_assert(isnan(found.value) && isnan(found.low) && isnan(found.high));
 }
+
+Test(interval, a_sure_one_reaches_to_the_order_statistics_that_enclose_the_median)
+{
+    const double values[] = {7, 1, 5, 3, 2, 6, 4, 8, NAN};
+    dlb_interval wide = dlb_interval_median_sure(values, 9, 0.05);
+    cr_assert_eq(wide.count, 8);
+    cr_assert_eq(wide.value, 4.5);
+    cr_assert(wide.low == 1 && wide.high == 8, "%g %g", wide.low,
+              wide.high); /* 2 / 256, 18 / 256 */
+    dlb_interval narrow = dlb_interval_median_sure(values, 9, 0.08);
+    cr_assert(narrow.low == 2 && narrow.high == 7, "%g %g", narrow.low, narrow.high);
+    cr_assert(isnan(dlb_interval_median_sure(values, 1, 0.05).low));
+}

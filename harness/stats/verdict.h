@@ -1,0 +1,71 @@
+/*
+ * Whether a program has become slower, from rounds in which the old and the new one were measured
+ * side by side, and the old one a second time as a control.
+ *
+ * The effect is the median over rounds of the ratio new / old within a round, on a logarithmic
+ * scale; its interval is the bootstrap's, made sure (stats/interval.h) and wider for the number of
+ * kernels that are judged together (Bonferroni). The control is the same of two processes of the
+ * old program, which ought to be 1: how far its interval reaches from there is the resolution. What
+ * lies below it is not seen, and nothing is said of it.
+ */
+#ifndef DLB_STATS_VERDICT_H
+#define DLB_STATS_VERDICT_H
+
+#include <stddef.h>
+
+typedef enum dlb_verdict_kind {
+    DLB_VERDICT_SAME,
+    DLB_VERDICT_FASTER,
+    DLB_VERDICT_SLOWER,
+    DLB_VERDICT_INCONCLUSIVE,
+} dlb_verdict_kind;
+
+enum { DLB_VERDICTS = DLB_VERDICT_INCONCLUSIVE + 1 };
+
+/* "same", "faster", "slower" or "inconclusive". */
+const char *dlb_verdict_name(dlb_verdict_kind kind);
+
+typedef struct dlb_verdict_rule {
+    double threshold; /* the change that counts: 0.02 is 2 % */
+    double floor_s;   /* and the seconds of a call that it must come to */
+    double chance;    /* that any of all intervals misses what it is an interval of */
+    size_t kernels;   /* judged together */
+} dlb_verdict_rule;
+
+/* Seconds of a call in each round; NaN: missing. */
+typedef struct dlb_verdict_times {
+    size_t rounds;
+    const double *before, *after, *control; /* control: the program of `before` again */
+} dlb_verdict_times;
+
+/* Changes, not ratios: 0.05 is 5 % slower. NaN where too few rounds tell. */
+typedef struct dlb_verdict {
+    dlb_verdict_kind kind;
+    double effect, low, high;
+    double resolution;
+} dlb_verdict;
+
+/*
+ * How many rounds an interval needs to be as sure as the rule asks for. The interval of a median
+ * reaches from the least to the greatest value at most, and misses it if all lie on one side.
+ */
+size_t dlb_verdict_rounds(const dlb_verdict_rule *rule);
+
+/*
+ * slower, faster: the whole interval lies beyond the threshold, and the effect beyond the
+ *                 resolution and the floor
+ * same:           the whole interval, and the resolution, lie within the threshold
+ * inconclusive:   all else, and always with less rounds than dlb_verdict_rounds
+ */
+dlb_verdict dlb_verdict_of(const dlb_verdict_rule *rule, const dlb_verdict_times *times);
+
+/* Whether somebody ought to look again before it is believed: it says that something changed. */
+int dlb_verdict_needs_repetition(const dlb_verdict *verdict);
+
+/*
+ * What is left of it after a repetition: the repetition's figures, which nobody has selected, and
+ * `inconclusive` if the two do not agree.
+ */
+dlb_verdict dlb_verdict_confirmed(const dlb_verdict *first, const dlb_verdict *repetition);
+
+#endif
