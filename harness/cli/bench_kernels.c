@@ -5,13 +5,11 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/bench.h"
+#include "cli/bench_kernels_training.h"
 #include "cli/bench_scene.h"
 #include "cli/cmd.h"
 #include "cli/relaunch.h"
 #include "cli/stop.h"
-#include "train/choice.h"
-#include "train/defaults.h"
-#include "train/fit.h"
 
 static const char name[] = "dlbench bench kernels";
 
@@ -22,8 +20,6 @@ static const char name[] = "dlbench bench kernels";
 
 static const double measurement_s = 0.01; /* at least, of a way in a round */
 
-enum { CALLS_MAX = 1000000 };
-
 typedef struct options {
     const char *csv, *roofline; /* files; NULL: none */
     long long rounds, steps;
@@ -32,110 +28,19 @@ typedef struct options {
 
 typedef struct bench {
     const options *options;
-    dlb_workload workload;
-    dlb_model model;
-    dlb_data data;
-    dlb_loader *loader;
+    dlb_kernel_training training;
     dlb_comm *comm;
     dlb_bench_progress progress;
-    dlb_kernel_plan plan;
     dlb_kernel_references *references;
     int way_count;
     dlb_bench_way *ways; /* of the references, then two a row */
 } bench;
 
-/* ---- Up to a step amid training ---- */
-
-/* Those that were asked for, and OpenBLAS with the same instruction set. */
-static int choose_kernels(bench *b, dlb_error *err)
-{
-    dlb_workload workload;
-    dlb_workload_copy(&workload, &b->workload);
-    int status = dlb_choose_kernels(&b->plan.kernels, &workload, err);
-    workload.kernels = DLB_kernels_blas;
-    if (status == 0)
-        status = dlb_choose_kernels(&b->plan.blas_kernels, &workload, err);
-    dlb_workload_release(&workload);
-    return status;
-}
-
-static int load_data(bench *b, dlb_error *err)
-{
-    const dlb_workload *w = &b->workload;
-    int status = dlb_fit_load(&b->data, &b->model, w->data, 0, 0, err);
-    if (status == 0 && b->data.train.count < w->batch)
-        return dlb_fail(err, DLB_BAD_INPUT, "--batch %lld: %s has only %d images", w->batch,
-                        w->data, b->data.train.count);
-    return status;
-}
-
-static int make_loader(bench *b, dlb_error *err)
-{
-    dlb_loader_options loader = {.set = &b->data.train,
-                                 .batch = (int)b->workload.batch,
-                                 .drop_last = true,
-                                 .shuffle = DLB_SHUFFLE_GLOBAL,
-                                 .mean = b->model.mean,
-                                 .std = b->model.std};
-    return dlb_loader_create(&b->loader, &loader, err);
-}
-
-static const dlb_batch *next_batch(bench *b, long long step)
-{
-    long long steps = dlb_loader_steps(b->loader);
-    if (step % steps == 0)
-        dlb_loader_begin_epoch(b->loader, (uint32_t)(step / steps), 0);
-    return dlb_loader_next(b->loader);
-}
-
-/* Train as far as was asked for; then both sides run a step with one more batch. */
-static int train(bench *b, dlb_error *err)
-{
-    dlb_kernel_plan *p = &b->plan;
-    long long steps = b->options->steps;
-    for (long long step = 0; step <= steps; step++) {
-        dlb_bench_progress_show(&b->progress, "training: step %lld of %lld", step, steps);
-        const dlb_batch *batch = next_batch(b, step);
-        dlb_bench_step_take(&p->own, batch, &b->data.train, b->loader);
-        dlb_bench_step_take(&p->blas, batch, &b->data.train, b->loader);
-        if (dlb_stop_asked())
-            return dlb_fail(err, DLB_STOPPED, "stopped before anything was measured");
-        if (step < steps)
-            dlb_kernel_plan_train(p);
-    }
-    dlb_bench_step_run(&p->own);
-    dlb_bench_step_run(&p->blas);
-    return 0;
-}
-
-static int prepare(bench *b, dlb_error *err)
-{
-    dlb_kernel_plan *p = &b->plan;
-    p->model = &b->model;
-    p->workload = &b->workload;
-    p->batch = (int)b->workload.batch;
-    p->alive = b->options->alive;
-    int status = choose_kernels(b, err);
-    if (status == 0)
-        status = load_data(b, err);
-    if (status == 0)
-        status = make_loader(b, err);
-    if (status == 0)
-        status = dlb_kernel_plan_init(p, err);
-    if (status == 0)
-        status = train(b, err);
-    if (status == 0)
-        dlb_kernel_plan_make_rows(p);
-    return status;
-}
-
 /* ---- Measuring ---- */
 
 static void prepare_call(void *self)
 {
-    const dlb_kernel_call *call = self;
-    if (call->prepare)
-        call->prepare(call->self);
+    dlb_kernel_call_prepare(self);
 }
 
 static int run_call(void *self, dlb_error *err)
@@ -152,10 +57,7 @@ static int calibrate_call(void *self, dlb_error *err)
 {
     dlb_kernel_call *call = self;
     (void)err;
-    int64_t start = dlb_clock_ns();
-    call->run(call->self);
-    double seconds = 1e-9 * (double)(dlb_clock_ns() - start);
-    call->repeats = (int)fmin(ceil(measurement_s / fmax(seconds, 1e-9)), CALLS_MAX);
+    call->repeats = dlb_kernel_call_repeats(call, measurement_s);
     return 0;
 }
 
@@ -170,7 +72,7 @@ static dlb_bench_way way_of(const char *what, dlb_kernel_call *call)
 
 static void make_ways(bench *b)
 {
-    dlb_kernel_plan *p = &b->plan;
+    dlb_kernel_plan *p = &b->training.plan;
     b->way_count = DLB_KERNEL_REFERENCES + 2 * (int)p->row_count;
     b->ways = dlb_alloc((size_t)b->way_count, sizeof *b->ways);
     b->references = dlb_kernel_references_create(p->blas_kernels.isa, (int)b->options->rounds);
@@ -197,7 +99,7 @@ static int measure(bench *b, dlb_error *err)
     long long count = b->options->rounds;
     make_ways(b);
     dlb_bench_rounds rounds = {.comm = b->comm,
-                               .what = b->model.name,
+                               .what = b->training.model.name,
                                .rounds = (int)count,
                                .calls = 1,
                                .progress = &b->progress};
@@ -205,8 +107,8 @@ static int measure(bench *b, dlb_error *err)
     if (status < 0)
         return status;
     dlb_bench_way *way = b->ways + DLB_KERNEL_REFERENCES;
-    for (size_t i = 0; i < b->plan.row_count; i++) {
-        dlb_kernel_row *row = &b->plan.rows[i];
+    for (size_t i = 0; i < b->training.plan.row_count; i++) {
+        dlb_kernel_row *row = &b->training.plan.rows[i];
         row->own_s = take_times(way++, row->own.repeats, count);
         row->blas_s = take_times(way++, row->blas.repeats, count);
     }
@@ -218,7 +120,7 @@ static int measure(bench *b, dlb_error *err)
 static int tell(bench *b, const dlb_bench_scene *scene, dlb_error *err)
 {
     const options *o = b->options;
-    dlb_kernel_result result = {.plan = &b->plan,
+    dlb_kernel_result result = {.plan = &b->training.plan,
                                 .rounds = (int)o->rounds,
                                 .gemm_s = b->ways[DLB_KERNEL_GEMM].times,
                                 .triad_s = b->ways[DLB_KERNEL_TRIAD].times,
@@ -237,9 +139,6 @@ static void release(bench *b)
     dlb_bench_ways_release(b->ways, b->way_count);
     free(b->ways);
     dlb_kernel_references_free(b->references);
-    dlb_kernel_plan_release(&b->plan);
-    dlb_loader_free(b->loader);
-    dlb_data_release(&b->data);
     dlb_comm_free(b->comm);
 }
 
@@ -253,7 +152,8 @@ static int run(bench *b)
     dlb_bench_progress_init(&b->progress, stderr);
     int status = dlb_comm_create(&b->comm, &alone, &err);
     if (status == 0)
-        status = prepare(b, &err);
+        status = dlb_kernel_training_start(&b->training, b->options->steps, b->options->alive,
+                                           &b->progress, &err);
     if (status == 0)
         status = measure(b, &err);
     if (status == 0)
@@ -267,7 +167,8 @@ static int run(bench *b)
 
 /* What stands after the flags, as text; NULL: not given. */
 typedef struct texts {
-    const char *model, *data, *kernels, *isa, *batch, *rounds, *steps, *alive;
+    dlb_kernel_request request;
+    const char *rounds, *steps, *alive;
 } texts;
 
 static int parse_alive(const char *text, double *alive, dlb_error *err)
@@ -278,62 +179,44 @@ static int parse_alive(const char *text, double *alive, dlb_error *err)
     return 0;
 }
 
-/* The keys of a workload that were given. */
-static int parse_keys(const texts *t, dlb_workload *workload, dlb_error *err)
-{
-    const struct {
-        enum dlb_key key;
-        const char *text;
-    } given[] = {{DLB_KEY_model, t->model},
-                 {DLB_KEY_data, t->data},
-                 {DLB_KEY_kernels, t->kernels},
-                 {DLB_KEY_isa, t->isa},
-                 {DLB_KEY_batch, t->batch}};
-    int status = 0;
-    for (size_t i = 0; i < sizeof given / sizeof *given && status == 0; i++)
-        if (given[i].text)
-            status = dlb_workload_set(workload, given[i].key, given[i].text, err);
-    return status;
-}
-
 static int parse(const texts *t, options *o, bench *b, dlb_error *err)
 {
     if (dlb_relaunch_is_done())
         return dlb_fail(err, DLB_BAD_INPUT, "it measures one core and needs no launcher");
     if (dlb_bench_number("--rounds", t->rounds, 1, 100000, &o->rounds, err) < 0 ||
         dlb_bench_number("--steps", t->steps, 0, 1000000, &o->steps, err) < 0 ||
-        parse_alive(t->alive, &o->alive, err) < 0 || parse_keys(t, &b->workload, err) < 0)
+        parse_alive(t->alive, &o->alive, err) < 0)
         return DLB_BAD_INPUT;
     if ((o->csv && dlb_kernel_csv_check(o->csv, err) < 0) ||
         (o->roofline && dlb_kernel_roofline_check(o->roofline, err) < 0))
         return DLB_BAD_INPUT;
-    int status = dlb_model_load(&b->model, b->workload.model, err);
-    return status < 0 ? status : dlb_defaults_apply(&b->model, &b->workload, err);
+    return dlb_kernel_training_ask(&b->training, &t->request, err);
 }
 
 static int run_parsed(const texts *t, options *o)
 {
     dlb_error err;
     bench b = {.options = o};
-    dlb_workload_init(&b.workload);
+    dlb_kernel_training_init(&b.training);
     int status = parse(t, o, &b, &err) < 0 ? dlb_cli_fail(name, &err) : run(&b);
-    dlb_model_release(&b.model);
-    dlb_workload_release(&b.workload);
+    dlb_kernel_training_release(&b.training);
     return status;
 }
 
 int dlb_bench_kernels(int argc, char **argv)
 {
-    texts t = {.model = MODEL, .data = DATA, .rounds = ROUNDS, .steps = STEPS};
+    texts t = {.request = {.model = MODEL, .data = DATA}, .rounds = ROUNDS, .steps = STEPS};
     options o = {0};
     const dlb_flag flags[] = {
         {"model", "a built-in model or the path of a .model file (default " MODEL ")", "NAME|FILE",
-         &t.model, NULL},
-        {"kernels", "the family of kernels (default: the best)", "FAMILY", &t.kernels, NULL},
-        {"isa", "their instruction set (default: the best)", "ISA", &t.isa, NULL},
-        {"batch", "images in a step (default: the model's)", "N", &t.batch, NULL},
+         &t.request.model, NULL},
+        {"kernels", "the family of kernels (default: the best)", "FAMILY", &t.request.kernels,
+         NULL},
+        {"isa", "their instruction set (default: the best)", "ISA", &t.request.isa, NULL},
+        {"batch", "images in a step (default: the model's)", "N", &t.request.batch, NULL},
         {"rounds", "measurements of each (default " ROUNDS ")", "N", &t.rounds, NULL},
-        {"data", "what is trained on, as for train (default " DATA ")", "NAME|DIR", &t.data, NULL},
+        {"data", "what is trained on, as for train (default " DATA ")", "NAME|DIR", &t.request.data,
+         NULL},
         {"steps", "of training before, on which depends what is zero (default " STEPS ")", "N",
          &t.steps, NULL},
         {"alive",

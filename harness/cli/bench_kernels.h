@@ -19,6 +19,11 @@ typedef struct dlb_kernel_call {
     int repeats;                 /* calls in a measurement, so that it lasts long enough */
 } dlb_kernel_call;
 
+void dlb_kernel_call_prepare(const dlb_kernel_call *call);
+
+/* So many calls take so long, by the time of one that is made for that. */
+int dlb_kernel_call_repeats(const dlb_kernel_call *call, double seconds);
+
 /* The kernel of rows that are nothing but a convolution's product. */
 #define DLB_KERNEL_PRODUCT "sgemm"
 
