@@ -13,6 +13,7 @@ int dlb_bench_workers(int argc, char **argv);
 int dlb_bench_sweep(int argc, char **argv);
 int dlb_bench_kernels(int argc, char **argv);
 int dlb_bench_cores(int argc, char **argv);
+int dlb_bench_serve(int argc, char **argv);
 
 /* A whole number of a flag, `least` … `most`; *value keeps what it had if the flag was not given.
  */

@@ -13,9 +13,11 @@ enum {
     DLB_EXIT_OK = 0,
     DLB_EXIT_SHORT = 1, /* the work failed or fell short */
     DLB_EXIT_USAGE = 2, /* wrong usage or input */
+    DLB_EXIT_INCONCLUSIVE = 3,
 };
 
 int cmd_bench(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_plot(int argc, char **argv);

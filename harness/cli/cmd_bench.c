@@ -16,6 +16,7 @@ static const struct subject {
      "each operation of a training step against OpenBLAS and the peak"},
     {"cores", dlb_bench_cores,
      "what more cores bring to training, against what they bring to the peak"},
+    {"serve", dlb_bench_serve, "times operations on request, for check"},
 };
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };

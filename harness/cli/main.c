@@ -12,6 +12,7 @@ static const struct command {
     {"report", cmd_report, "summarise a study from its CSV files alone"},
     {"compare", cmd_compare, "put two studies side by side: times, accuracies, what made them"},
     {"bench", cmd_bench, "measure a part of the program on this machine"},
+    {"check", cmd_check, "judge whether kernels are slower than those of another commit"},
     {"summary", cmd_summary, "print the layers of a model: shapes, parameters, FLOPs, bytes"},
     {"doctor", cmd_doctor, "show what this machine offers, and what is missing"},
 };

@@ -8,64 +8,64 @@
  * old program, which ought to be 1: how far its interval reaches from there is the resolution. What
  * lies below it is not seen, and nothing is said of it.
  */
-#ifndef DLB_STATS_VERDICT_H
-#define DLB_STATS_VERDICT_H
+#ifndef DLB_STATS_JUDGEMENT_H
+#define DLB_STATS_JUDGEMENT_H
 
 #include <stddef.h>
 
-typedef enum dlb_verdict_kind {
-    DLB_VERDICT_SAME,
-    DLB_VERDICT_FASTER,
-    DLB_VERDICT_SLOWER,
-    DLB_VERDICT_INCONCLUSIVE,
-} dlb_verdict_kind;
+typedef enum dlb_judgement_kind {
+    DLB_JUDGED_SAME,
+    DLB_JUDGED_FASTER,
+    DLB_JUDGED_SLOWER,
+    DLB_JUDGED_INCONCLUSIVE,
+} dlb_judgement_kind;
 
-enum { DLB_VERDICTS = DLB_VERDICT_INCONCLUSIVE + 1 };
+enum { DLB_JUDGEMENTS = DLB_JUDGED_INCONCLUSIVE + 1 };
 
 /* "same", "faster", "slower" or "inconclusive". */
-const char *dlb_verdict_name(dlb_verdict_kind kind);
+const char *dlb_judgement_name(dlb_judgement_kind kind);
 
-typedef struct dlb_verdict_rule {
+typedef struct dlb_judgement_rule {
     double threshold; /* the change that counts: 0.02 is 2 % */
     double floor_s;   /* and the seconds of a call that it must come to */
     double chance;    /* that any of all intervals misses what it is an interval of */
     size_t kernels;   /* judged together */
-} dlb_verdict_rule;
+} dlb_judgement_rule;
 
 /* Seconds of a call in each round; NaN: missing. */
-typedef struct dlb_verdict_times {
+typedef struct dlb_judgement_times {
     size_t rounds;
     const double *before, *after, *control; /* control: the program of `before` again */
-} dlb_verdict_times;
+} dlb_judgement_times;
 
 /* Changes, not ratios: 0.05 is 5 % slower. NaN where too few rounds tell. */
-typedef struct dlb_verdict {
-    dlb_verdict_kind kind;
+typedef struct dlb_judgement {
+    dlb_judgement_kind kind;
     double effect, low, high;
     double resolution;
-} dlb_verdict;
+} dlb_judgement;
 
 /*
  * How many rounds an interval needs to be as sure as the rule asks for. The interval of a median
  * reaches from the least to the greatest value at most, and misses it if all lie on one side.
  */
-size_t dlb_verdict_rounds(const dlb_verdict_rule *rule);
+size_t dlb_judgement_rounds(const dlb_judgement_rule *rule);
 
 /*
  * slower, faster: the whole interval lies beyond the threshold, and the effect beyond the
  *                 resolution and the floor
  * same:           the whole interval, and the resolution, lie within the threshold
- * inconclusive:   all else, and always with less rounds than dlb_verdict_rounds
+ * inconclusive:   all else, and always with less rounds than dlb_judgement_rounds
  */
-dlb_verdict dlb_verdict_of(const dlb_verdict_rule *rule, const dlb_verdict_times *times);
+dlb_judgement dlb_judgement_of(const dlb_judgement_rule *rule, const dlb_judgement_times *times);
 
 /* Whether somebody ought to look again before it is believed: it says that something changed. */
-int dlb_verdict_needs_repetition(const dlb_verdict *verdict);
+int dlb_judgement_needs_repetition(const dlb_judgement *verdict);
 
 /*
  * What is left of it after a repetition: the repetition's figures, which nobody has selected, and
  * `inconclusive` if the two do not agree.
  */
-dlb_verdict dlb_verdict_confirmed(const dlb_verdict *first, const dlb_verdict *repetition);
+dlb_judgement dlb_judgement_confirmed(const dlb_judgement *first, const dlb_judgement *repetition);
 
 #endif

@@ -1,0 +1,148 @@
+#include "base/file.h"
+#include "cli/bench.h"
+#include "cli/bench_scene.h"
+#include "cli/cmd.h"
+#include "cli/gate_report.h"
+#include "cli/gate_revision.h"
+#include "cli/relaunch.h"
+
+static const char name[] = "dlbench check";
+
+#define THRESHOLD "2"
+
+typedef struct options {
+    const char *against, *model, *threshold, *rounds;
+    const char *csv, *markdown, *junit; /* files; NULL: none */
+    bool strict;
+    dlb_gate_options gate;
+} options;
+
+/* ---- Checking ---- */
+
+static int tell(const options *o, const dlb_gate *g, dlb_error *err)
+{
+    dlb_gate_report report = {g, o->against, "this program"};
+    int status = 0;
+    dlb_gate_print(&report);
+    if (o->csv)
+        status = dlb_gate_csv_save(g, o->csv, err);
+    if (status == 0 && o->markdown)
+        status = dlb_gate_save_markdown(&report, o->markdown, err);
+    if (status == 0 && o->junit)
+        status = dlb_gate_save_junit(&report, o->junit, err);
+    return status;
+}
+
+static int exit_status(const options *o, const dlb_gate *g)
+{
+    if (dlb_gate_count(g, DLB_JUDGED_SLOWER))
+        return DLB_EXIT_SHORT;
+    if (o->strict && dlb_gate_count(g, DLB_JUDGED_INCONCLUSIVE))
+        return DLB_EXIT_INCONCLUSIVE;
+    return DLB_EXIT_OK;
+}
+
+static int run(options *o)
+{
+    char before[PATH_MAX], after[PATH_MAX];
+    dlb_error err;
+    dlb_bench_progress progress;
+    dlb_gate gate = {.options = o->gate};
+    gate.options.before = before;
+    gate.options.after = after;
+    gate.options.progress = &progress;
+    int status = dlb_relaunch_path(after, &err);
+    if (status == 0)
+        status = dlb_gate_program_of(o->against, before, &err);
+    if (status < 0)
+        return dlb_cli_fail(name, &err);
+    dlb_bench_scene scene = dlb_bench_scene_now();
+    dlb_bench_progress_init(&progress, stderr);
+    dlb_gate_settle();
+    status = dlb_gate_survey(&gate, &err);
+    if (status == 0)
+        status = dlb_gate_run(&gate, &err);
+    dlb_bench_progress_clear(&progress);
+    if (status == 0)
+        status = tell(o, &gate, &err);
+    if (status == 0)
+        dlb_bench_scene_print(&scene, 1);
+    status = status < 0 ? dlb_cli_fail(name, &err) : exit_status(o, &gate);
+    dlb_gate_release(&gate);
+    return status;
+}
+
+/* ---- What is asked for ---- */
+
+static int check_files(const options *o, dlb_error *err)
+{
+    if ((o->csv && dlb_gate_csv_check(o->csv, err) < 0) ||
+        (o->markdown && dlb_file_writable(o->markdown, err) < 0) ||
+        (o->junit && dlb_file_writable(o->junit, err) < 0))
+        return DLB_BAD_INPUT;
+    return 0;
+}
+
+static int parse(options *o, dlb_error *err)
+{
+    long long rounds = 0;
+    double percent;
+    if (dlb_relaunch_is_done())
+        return dlb_fail(err, DLB_BAD_INPUT, "it measures one core and needs no launcher");
+    if (!o->against)
+        return dlb_fail(
+            err, DLB_BAD_INPUT,
+            "compare with what? --against REV names a commit, --against FILE a program");
+    if (!dlb_parse_real(o->threshold, &percent) || !(percent >= 0.1 && percent <= 100))
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "--threshold %s: must be a number of percent, 0.1 to 100", o->threshold);
+    if (o->rounds && dlb_bench_number("--rounds", o->rounds, 1, 10000, &rounds, err) < 0)
+        return DLB_BAD_INPUT;
+    o->gate.rounds = (size_t)rounds;
+    o->gate.rule = dlb_gate_usual_rule();
+    o->gate.rule.threshold = 0.01 * percent;
+    return check_files(o, err);
+}
+
+int cmd_check(int argc, char **argv)
+{
+    options o = {.threshold = THRESHOLD};
+    const dlb_flag flags[] = {
+        {"against", "a commit, which is built, or the path of a built program", "REV|FILE",
+         &o.against, NULL},
+        {"model", "only kernels of this model (default: horovod_cnn and keras_cnn)", "NAME|FILE",
+         &o.model, NULL},
+        {"only", "only kernels with one of these in their names, separated by commas", "WORDS",
+         &o.gate.only, NULL},
+        {"kernels", "the family of kernels (default: the best)", "FAMILY", &o.gate.kernels, NULL},
+        {"isa", "their instruction set (default: the best)", "ISA", &o.gate.isa, NULL},
+        {"data", "what is trained on, as for train (default mnist)", "NAME|DIR", &o.gate.data,
+         NULL},
+        {"threshold", "percent of change that count (default " THRESHOLD ")", "PERCENT",
+         &o.threshold, NULL},
+        {"rounds", "at least so many (default: as many as the intervals need)", "N", &o.rounds,
+         NULL},
+        {"strict", "exit with 3 if any verdict is inconclusive", NULL, NULL, &o.strict},
+        {"markdown", "write the table to this file, for a pull request", "FILE", &o.markdown, NULL},
+        {"junit", "write the verdicts to this file, for a CI system", "FILE", &o.junit, NULL},
+        {"csv", "append one row a measured slice to this file", "FILE", &o.csv, NULL},
+    };
+    const dlb_command command = {
+        .name = name,
+        .about = "Judge whether kernels of this program are slower than those of another commit, "
+                 "both measured side by side. Exit 1: some are.",
+        .operands = "",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags};
+    dlb_arguments arguments;
+    dlb_error err;
+    int status;
+    if (!dlb_cli_begin(&command, argc, argv, &arguments, &status))
+        return status;
+    if (parse(&o, &err) < 0)
+        return dlb_cli_fail(name, &err);
+    const char *const usual[] = {"horovod_cnn", "keras_cnn", NULL};
+    const char *const one[] = {o.model, NULL};
+    o.gate.models = o.model ? one : usual;
+    return run(&o);
+}

@@ -1,0 +1,94 @@
+/*
+ * Kernels of two programs side by side on one core: which of them have become slower.
+ *
+ * In every round three processes are started anew, one of the program before and one of that
+ * after a change, and a second one of the program before as a control. Each kernel is timed in
+ * short slices in the order 1 2 3 3 2 1, several times over, so that what drifts hits all three
+ * alike; who is 1, 2 and 3 changes from round to round. A slice in which somebody else was given
+ * the CPU is left out, and a round's time is the median of the rest. So a round has its own
+ * placement of memory, too, and rounds are as independent as trials of a sceptic would be.
+ *
+ * A kernel that seems to have changed is measured again, in as many new rounds (stats/judgement.h).
+ */
+#ifndef DLB_CLI_GATE_H
+#define DLB_CLI_GATE_H
+
+#include <stdbool.h>
+
+#include "cli/bench_progress.h"
+#include "cli/gate_program.h"
+#include "stats/judgement.h"
+
+typedef enum dlb_gate_side {
+    DLB_GATE_BEFORE,
+    DLB_GATE_AFTER,
+    DLB_GATE_CONTROL,
+    DLB_GATE_SIDES,
+} dlb_gate_side;
+
+typedef struct dlb_gate_options {
+    const char *before, *after;       /* paths of programs */
+    const char *const *models;        /* whose kernels; ended by NULL */
+    const char *kernels, *isa, *data; /* as for bench serve; NULL: the default */
+    const char *only;                 /* names that contain one of these, separated by commas */
+    double slowdown;                  /* what `after` is slowed down by, to test the gate */
+    size_t rounds;                    /* at least; as many as the rule needs are made */
+    dlb_judgement_rule rule;          /* but for `kernels`, which are counted */
+    dlb_bench_progress *progress;
+} dlb_gate_options;
+
+typedef struct dlb_gate_case {
+    const char *model;
+    char *name;
+    double
+        *times[DLB_GATE_SIDES]; /* [rounds]: seconds of a call, of the last series; NaN: missing */
+    size_t slices, disturbed;   /* of all series */
+    bool chosen;                /* for the series under way */
+    bool repeated;
+    dlb_judgement verdict;
+} dlb_gate_case;
+
+/* A slice, as it was measured. */
+typedef struct dlb_gate_slice {
+    int series; /* 1; 2: the repetition */
+    size_t round, kernel;
+    dlb_gate_side side;
+    double seconds; /* of a call */
+    long long calls;
+    bool switched, migrated;
+} dlb_gate_slice;
+
+/* Valid when zeroed but for the options. */
+typedef struct dlb_gate {
+    dlb_gate_options options;
+    size_t rounds;
+    size_t count, capacity;
+    dlb_gate_case *cases;
+    size_t left_out; /* cases that only one of the programs has */
+    size_t slice_count, slice_capacity;
+    dlb_gate_slice *slices;
+} dlb_gate;
+
+/* 2 %, ten nanoseconds, and no more than one check in twenty with an interval that misses. */
+dlb_judgement_rule dlb_gate_usual_rule(void);
+
+/*
+ * Make this process one that measures: Ctrl-C is a wish to stop, a program that has ended is found
+ * out by reading, and what is started from now on shares one core.
+ */
+void dlb_gate_settle(void);
+
+/* Find out what both programs serve: `cases` and `rounds` are known afterwards. */
+int dlb_gate_survey(dlb_gate *gate, dlb_error *err);
+
+/* Measure and judge all cases of the survey. */
+int dlb_gate_run(dlb_gate *gate, dlb_error *err);
+
+void dlb_gate_release(dlb_gate *gate);
+
+/* How many cases have that verdict. */
+size_t dlb_gate_count(const dlb_gate *gate, dlb_judgement_kind kind);
+
+const char *dlb_gate_side_name(dlb_gate_side side);
+
+#endif

@@ -1,0 +1,167 @@
+#include "cli/gate_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/stop.h"
+
+extern char **environ;
+
+enum { LINE_SIZE = 256, CASES_MAX = 1000 };
+
+/* ---- Its process ---- */
+
+/* Its own standard input and output are the pipes' other ends; a broken pipe ends it. */
+static int spawn(dlb_gate_program *p, const char *const *argv, int in, int out)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t usual;
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    int failed = posix_spawn(&p->pid, argv[0], &actions, &attributes, (char *const *)argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+int dlb_gate_program_start(dlb_gate_program *p, const char *const *argv, dlb_error *err)
+{
+    int requests[2], replies[2];
+    *p = (dlb_gate_program){.path = argv[0]};
+    if (pipe2(requests, O_CLOEXEC) < 0)
+        return dlb_fail(err, DLB_FAIL, "no pipe to %s: %s", argv[0], strerror(errno));
+    if (pipe2(replies, O_CLOEXEC) < 0) {
+        close(requests[0]);
+        close(requests[1]);
+        return dlb_fail(err, DLB_FAIL, "no pipe from %s: %s", argv[0], strerror(errno));
+    }
+    int failed = spawn(p, argv, requests[0], replies[1]);
+    close(requests[0]);
+    close(replies[1]);
+    p->to = fdopen(requests[1], "w");
+    p->from = fdopen(replies[0], "r");
+    if (failed) {
+        p->pid = 0;
+        return dlb_fail(err, DLB_BAD_INPUT, "%s cannot be started: %s", argv[0], strerror(failed));
+    }
+    return 0;
+}
+
+void dlb_gate_program_stop(dlb_gate_program *p)
+{
+    if (p->to)
+        fclose(p->to);
+    if (p->from)
+        fclose(p->from);
+    if (p->pid > 0) {
+        kill(p->pid, SIGTERM);
+        while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    for (size_t i = 0; i < p->count; i++)
+        free(p->cases[i]);
+    free(p->cases);
+    *p = (dlb_gate_program){0};
+}
+
+/* ---- Lines ---- */
+
+static int read_line(dlb_gate_program *p, char line[LINE_SIZE], dlb_error *err)
+{
+    if (fgets(line, LINE_SIZE, p->from)) {
+        line[strcspn(line, "\n")] = '\0';
+        return 0;
+    }
+    if (dlb_stop_asked())
+        return dlb_fail(err, DLB_STOPPED, "stopped before all was measured");
+    return dlb_fail(err, DLB_FAIL, "%s ended before it had answered", p->path);
+}
+
+static int fail_answer(const dlb_gate_program *p, const char *line, dlb_error *err)
+{
+    return dlb_fail(err, DLB_FAIL, "%s answered '%s', which is none", p->path, line);
+}
+
+/* Send the request, which is in `line`, and read the answer into it. A program that has ended is
+ * found out by reading. */
+static int ask(dlb_gate_program *p, char line[LINE_SIZE], dlb_error *err)
+{
+    fprintf(p->to, "%s\n", line);
+    fflush(p->to);
+    return read_line(p, line, err);
+}
+
+static int expect_greeting(dlb_gate_program *p, dlb_error *err)
+{
+    char line[LINE_SIZE];
+    int status = read_line(p, line, err);
+    if (status == DLB_STOPPED || (status == 0 && strcmp(line, DLB_SERVE_GREETING) == 0))
+        return status;
+    return dlb_fail(err, DLB_BAD_INPUT,
+                    "%s does not serve its kernels as this program asks for it ('bench serve', "
+                    "'" DLB_SERVE_GREETING "'): compare with a commit that does",
+                    p->path);
+}
+
+int dlb_gate_program_greet(dlb_gate_program *p, dlb_error *err)
+{
+    const size_t before_name = strlen(DLB_SERVE_CASE);
+    char line[LINE_SIZE];
+    int status = expect_greeting(p, err);
+    while (status == 0 && (status = read_line(p, line, err)) == 0) {
+        if (strcmp(line, DLB_SERVE_READY) == 0)
+            return 0;
+        if (strncmp(line, DLB_SERVE_CASE, before_name) != 0 || p->count == CASES_MAX)
+            return fail_answer(p, line, err);
+        p->cases = dlb_grow(p->cases, &p->capacity, p->count + 1, sizeof *p->cases);
+        p->cases[p->count++] = dlb_strdup(line + before_name);
+    }
+    return status;
+}
+
+int dlb_gate_program_find(const dlb_gate_program *p, const char *name)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (strcmp(p->cases[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+int dlb_gate_program_calibrate(dlb_gate_program *p, int number, double seconds, long long *repeats,
+                               dlb_error *err)
+{
+    char line[LINE_SIZE];
+    snprintf(line, sizeof line, DLB_SERVE_CALIBRATE, (long long)number, seconds);
+    int status = ask(p, line, err);
+    if (status == 0 && (sscanf(line, DLB_SERVE_REPEATS, repeats) != 1 || *repeats < 1))
+        return fail_answer(p, line, err);
+    return status;
+}
+
+int dlb_gate_program_run(dlb_gate_program *p, int number, long long repeats,
+                         dlb_serve_sample *sample, dlb_error *err)
+{
+    char line[LINE_SIZE];
+    long long ns = 0;
+    snprintf(line, sizeof line, DLB_SERVE_RUN, (long long)number, repeats);
+    int status = ask(p, line, err);
+    if (status < 0)
+        return status;
+    if (sscanf(line, DLB_SERVE_SAMPLE, &ns, &sample->switches, &sample->migrated) != 3 || ns < 1)
+        return fail_answer(p, line, err);
+    sample->ns = ns;
+    return 0;
+}

@@ -1,0 +1,40 @@
+/*
+ * A program that serves its kernels (`dlbench bench serve`, cli/bench_serve.h) as a child process.
+ * It may be one of another commit: what it says is checked, never believed.
+ */
+#ifndef DLB_CLI_GATE_PROGRAM_H
+#define DLB_CLI_GATE_PROGRAM_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "cli/bench_serve.h"
+
+typedef struct dlb_gate_program {
+    const char *path;
+    pid_t pid;
+    FILE *to, *from;
+    size_t count, capacity;
+    char **cases; /* the names of what it serves */
+} dlb_gate_program;
+
+/* `argv` begins with the program's path and ends with NULL. It goes on while it gets ready. */
+int dlb_gate_program_start(dlb_gate_program *program, const char *const *argv, dlb_error *err);
+
+/* Wait until it is ready, and take the names of its cases. */
+int dlb_gate_program_greet(dlb_gate_program *program, dlb_error *err);
+
+/* The number of a case, or -1: it has none of that name. */
+int dlb_gate_program_find(const dlb_gate_program *program, const char *name);
+
+/* How many calls take so many seconds; and so many calls, timed. */
+int dlb_gate_program_calibrate(dlb_gate_program *program, int number, double seconds,
+                               long long *repeats, dlb_error *err);
+int dlb_gate_program_run(dlb_gate_program *program, int number, long long repeats,
+                         dlb_serve_sample *sample, dlb_error *err);
+
+/* End it and wait for its end. A zeroed one is none. */
+void dlb_gate_program_stop(dlb_gate_program *program);
+
+#endif

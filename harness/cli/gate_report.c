@@ -1,0 +1,244 @@
+#include "cli/gate_report.h"
+
+#include <math.h>
+
+#include "base/file.h"
+#include "cli/bench_row.h"
+#include "cli/bench_table.h"
+#include "cli/terminal.h"
+
+/* ---- Words ---- */
+
+static dlb_text percent(double change)
+{
+    dlb_text text;
+    snprintf(text.text, sizeof text.text, isnan(change) ? "–" : "%+.1f %%", 100 * change);
+    return text;
+}
+
+static dlb_text interval(const dlb_judgement *v)
+{
+    dlb_text text;
+    snprintf(text.text, sizeof text.text, isnan(v->low) ? "–" : "%+.1f…%+.1f", 100 * v->low,
+             100 * v->high);
+    return text;
+}
+
+static dlb_text resolution(const dlb_judgement *v)
+{
+    dlb_text text;
+    snprintf(text.text, sizeof text.text, isnan(v->resolution) ? "–" : "%.1f %%",
+             100 * v->resolution);
+    return text;
+}
+
+static double median_time(const dlb_gate *g, const dlb_gate_case *c, dlb_gate_side side)
+{
+    return dlb_median(c->times[side], g->rounds);
+}
+
+static double disturbed_pct(const dlb_gate_case *c)
+{
+    return c->slices ? 100 * (double)c->disturbed / (double)c->slices : NAN;
+}
+
+/* "3 slower, 1 faster, 20 same, 4 inconclusive" */
+static void add_counts(const dlb_gate *g, dlb_str *text)
+{
+    static const dlb_judgement_kind order[DLB_JUDGEMENTS] = {
+        DLB_JUDGED_SLOWER, DLB_JUDGED_FASTER, DLB_JUDGED_SAME, DLB_JUDGED_INCONCLUSIVE};
+    for (int i = 0; i < DLB_JUDGEMENTS; i++)
+        dlb_str_addf(text, "%s%zu %s", i ? ", " : "", dlb_gate_count(g, order[i]),
+                     dlb_judgement_name(order[i]));
+}
+
+static void add_rule(const dlb_gate *g, dlb_str *text)
+{
+    const dlb_judgement_rule *rule = &g->options.rule;
+    dlb_str_addf(text,
+                 "%zu rounds of new processes, interleaved on one core; intervals at %.2f %% each, "
+                 "so that all %zu hold together at %.0f %%. Slower or faster: the whole interval "
+                 "beyond %.1f %%, twice. Same: all of it, and the resolution, within. Resolution: "
+                 "how far two processes of the program before seem apart.",
+                 g->rounds, 100 * (1 - rule->chance / (double)rule->kernels), rule->kernels,
+                 100 * (1 - rule->chance), 100 * rule->threshold);
+    if (g->left_out)
+        dlb_str_addf(text, " %zu kernels that only one of the programs has are left out.",
+                     g->left_out);
+}
+
+/* ---- For people ---- */
+
+static void add_case(const dlb_gate *g, const dlb_gate_case *c, dlb_bench_table *table)
+{
+    char name[160], disturbed[32];
+    snprintf(name, sizeof name, "%s %s", c->model, c->name);
+    snprintf(disturbed, sizeof disturbed, "%.0f %%", disturbed_pct(c));
+    dlb_bench_table_add(table, name);
+    dlb_bench_table_add(table, dlb_bench_time(median_time(g, c, DLB_GATE_BEFORE)).text);
+    dlb_bench_table_add(table, dlb_bench_time(median_time(g, c, DLB_GATE_AFTER)).text);
+    dlb_bench_table_add(table, percent(c->verdict.effect).text);
+    dlb_bench_table_add(table, interval(&c->verdict).text);
+    dlb_bench_table_add(table, resolution(&c->verdict).text);
+    dlb_bench_table_add(table, disturbed);
+    dlb_bench_table_add(table, dlb_judgement_name(c->verdict.kind));
+}
+
+/* Break the text into lines of at most `width` columns, each two blanks in. */
+static void print_wrapped(const char *text, int width)
+{
+    int column = 0;
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        char word[128];
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        int columns = dlb_text_columns(word);
+        if (column && column + 1 + columns > width) {
+            printf("\n");
+            column = 0;
+        }
+        column += printf("%s", column ? " " : "  ") + columns;
+        printf("%s", word);
+        text += length + strspn(text + length, " ");
+    }
+    printf("\n");
+}
+
+void dlb_gate_print(const dlb_gate_report *r)
+{
+    static const char *const titles[] = {"kernel",   "before",     "after",     "change",
+                                         "interval", "resolution", "disturbed", "verdict"};
+    enum { COLUMNS = sizeof titles / sizeof *titles };
+    const dlb_gate *g = r->gate;
+    dlb_bench_table table;
+    dlb_str text = DLB_STR_INIT;
+    dlb_bench_table_init(&table, COLUMNS, true);
+    for (int i = 0; i < COLUMNS; i++)
+        dlb_bench_table_add(&table, titles[i]);
+    for (size_t i = 0; i < g->count; i++)
+        add_case(g, &g->cases[i], &table);
+    printf("Kernels of %s (after) beside those of %s (before)\n\n", r->after, r->before);
+    dlb_bench_table_print(&table, stdout);
+    dlb_bench_table_release(&table);
+    printf("\n");
+    add_rule(g, &text);
+    print_wrapped(text.text, dlb_terminal_width(stdout) - 2);
+    dlb_str_clear(&text);
+    add_counts(g, &text);
+    printf("\n%s\n", text.text);
+    dlb_str_release(&text);
+}
+
+/* ---- For pull requests ---- */
+
+int dlb_gate_save_markdown(const dlb_gate_report *r, const char *path, dlb_error *err)
+{
+    const dlb_gate *g = r->gate;
+    dlb_str text = DLB_STR_INIT;
+    dlb_str_add(&text, "### Kernel throughput: ");
+    add_counts(g, &text);
+    dlb_str_addf(&text, "\n\n`%s` (after) beside `%s` (before)\n\n", r->after, r->before);
+    dlb_str_add(&text, "| kernel | before | after | change | interval | resolution | verdict |\n"
+                       "|---|--:|--:|--:|--:|--:|---|\n");
+    for (size_t i = 0; i < g->count; i++) {
+        const dlb_gate_case *c = &g->cases[i];
+        bool plain = c->verdict.kind == DLB_JUDGED_SAME;
+        dlb_str_addf(&text, "| %s %s | %s | %s | %s | %s | %s | %s%s%s |\n", c->model, c->name,
+                     dlb_bench_time(median_time(g, c, DLB_GATE_BEFORE)).text,
+                     dlb_bench_time(median_time(g, c, DLB_GATE_AFTER)).text,
+                     percent(c->verdict.effect).text, interval(&c->verdict).text,
+                     resolution(&c->verdict).text, plain ? "" : "**",
+                     dlb_judgement_name(c->verdict.kind), plain ? "" : "**");
+    }
+    dlb_str_add(&text, "\n");
+    add_rule(g, &text);
+    dlb_str_add(&text, "\n");
+    int status = dlb_file_write_atomic(path, text.text, text.length, err);
+    dlb_str_release(&text);
+    return status;
+}
+
+/* ---- For CI systems ---- */
+
+static void add_escaped(dlb_str *xml, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '&':
+            dlb_str_add(xml, "&amp;");
+            break;
+        case '<':
+            dlb_str_add(xml, "&lt;");
+            break;
+        case '>':
+            dlb_str_add(xml, "&gt;");
+            break;
+        case '"':
+            dlb_str_add(xml, "&quot;");
+            break;
+        default:
+            dlb_str_add_bytes(xml, text, 1);
+        }
+}
+
+static void add_testcase(const dlb_gate *g, const dlb_gate_case *c, dlb_str *xml)
+{
+    const dlb_judgement *v = &c->verdict;
+    dlb_str_add(xml, "  <testcase classname=\"");
+    add_escaped(xml, c->model);
+    dlb_str_add(xml, "\" name=\"");
+    add_escaped(xml, c->name);
+    dlb_str_addf(xml, "\" time=\"%.9f\">\n", median_time(g, c, DLB_GATE_AFTER));
+    if (v->kind == DLB_JUDGED_SLOWER || v->kind == DLB_JUDGED_INCONCLUSIVE)
+        dlb_str_addf(xml, "    <%s message=\"%s: %s (%s), resolution %s\"/>\n",
+                     v->kind == DLB_JUDGED_SLOWER ? "failure" : "skipped",
+                     dlb_judgement_name(v->kind), percent(v->effect).text, interval(v).text,
+                     resolution(v).text);
+    dlb_str_add(xml, "  </testcase>\n");
+}
+
+int dlb_gate_save_junit(const dlb_gate_report *r, const char *path, dlb_error *err)
+{
+    const dlb_gate *g = r->gate;
+    dlb_str xml = DLB_STR_INIT;
+    dlb_str_addf(&xml,
+                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"dlbench check\" "
+                 "tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n",
+                 g->count, dlb_gate_count(g, DLB_JUDGED_SLOWER),
+                 dlb_gate_count(g, DLB_JUDGED_INCONCLUSIVE));
+    for (size_t i = 0; i < g->count; i++)
+        add_testcase(g, &g->cases[i], &xml);
+    dlb_str_add(&xml, "</testsuite>\n");
+    int status = dlb_file_write_atomic(path, xml.text, xml.length, err);
+    dlb_str_release(&xml);
+    return status;
+}
+
+/* ---- Raw slices ---- */
+
+static const char header[] = "series,round,model,kernel,side,time_s,calls,switched,migrated";
+
+int dlb_gate_csv_check(const char *path, dlb_error *err)
+{
+    return dlb_csv_check(path, header, err);
+}
+
+int dlb_gate_csv_save(const dlb_gate *g, const char *path, dlb_error *err)
+{
+    int status = 0;
+    for (size_t i = 0; i < g->slice_count && status == 0; i++) {
+        const dlb_gate_slice *s = &g->slices[i];
+        dlb_bench_row row = {0};
+        dlb_bench_row_number(&row, s->series);
+        dlb_bench_row_number(&row, (double)s->round + 1);
+        dlb_bench_row_text(&row, g->cases[s->kernel].model);
+        dlb_bench_row_text(&row, g->cases[s->kernel].name);
+        dlb_bench_row_text(&row, dlb_gate_side_name(s->side));
+        dlb_bench_row_number(&row, s->seconds);
+        dlb_bench_row_number(&row, (double)s->calls);
+        dlb_bench_row_number(&row, s->switched);
+        dlb_bench_row_number(&row, s->migrated);
+        status = dlb_bench_row_append(&row, path, header, err);
+    }
+    return status;
+}

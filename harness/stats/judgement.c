@@ -1,0 +1,93 @@
+#include "stats/judgement.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "stats/interval.h"
+#include "stats/spread.h"
+
+const char *dlb_judgement_name(dlb_judgement_kind kind)
+{
+    static const char *const names[DLB_JUDGEMENTS] = {[DLB_JUDGED_SAME] = "same",
+                                                      [DLB_JUDGED_FASTER] = "faster",
+                                                      [DLB_JUDGED_SLOWER] = "slower",
+                                                      [DLB_JUDGED_INCONCLUSIVE] = "inconclusive"};
+    return names[kind];
+}
+
+static double chance_of_one(const dlb_judgement_rule *rule)
+{
+    return rule->chance / (double)rule->kernels;
+}
+
+/* Of n values all lie on one side of their median with the chance 2 / 2^n. */
+size_t dlb_judgement_rounds(const dlb_judgement_rule *rule)
+{
+    return (size_t)ceil(1 - log2(chance_of_one(rule)));
+}
+
+/* The change of `above` against `below`, round by round. */
+static dlb_interval log_ratio(const dlb_judgement_rule *rule, size_t rounds, const double *above,
+                              const double *below)
+{
+    double *logs = dlb_alloc(rounds, sizeof *logs);
+    for (size_t i = 0; i < rounds; i++)
+        logs[i] = log(above[i] / below[i]);
+    dlb_interval interval = dlb_interval_median_sure(logs, rounds, chance_of_one(rule));
+    free(logs);
+    return interval;
+}
+
+static double farthest(const dlb_interval *interval)
+{
+    return fmax(fabs(interval->low), fabs(interval->high));
+}
+
+/* `effect` and `nearest`: of the interval, both as logarithms and to the side that is asked for. */
+static bool changed(const dlb_judgement_rule *rule, double effect, double nearest,
+                    double resolution, double seconds)
+{
+    return nearest > log1p(rule->threshold) && effect > resolution &&
+           seconds * expm1(effect) >= rule->floor_s;
+}
+
+static dlb_judgement_kind kind_of(const dlb_judgement_rule *rule, const dlb_interval *change,
+                                  double resolution, double before, double after)
+{
+    if (changed(rule, change->value, change->low, resolution, before))
+        return DLB_JUDGED_SLOWER;
+    if (changed(rule, -change->value, -change->high, resolution, after))
+        return DLB_JUDGED_FASTER;
+    double limit = log1p(rule->threshold);
+    return farthest(change) < limit && resolution < limit ? DLB_JUDGED_SAME
+                                                          : DLB_JUDGED_INCONCLUSIVE;
+}
+
+dlb_judgement dlb_judgement_of(const dlb_judgement_rule *rule, const dlb_judgement_times *t)
+{
+    dlb_interval change = log_ratio(rule, t->rounds, t->after, t->before);
+    dlb_interval control = log_ratio(rule, t->rounds, t->control, t->before);
+    size_t needed = dlb_judgement_rounds(rule);
+    if (change.count < needed || control.count < needed)
+        return (dlb_judgement){DLB_JUDGED_INCONCLUSIVE, NAN, NAN, NAN, NAN};
+    double resolution = farthest(&control);
+    return (dlb_judgement){kind_of(rule, &change, resolution, dlb_median(t->before, t->rounds),
+                                   dlb_median(t->after, t->rounds)),
+                           expm1(change.value), expm1(change.low), expm1(change.high),
+                           expm1(resolution)};
+}
+
+int dlb_judgement_needs_repetition(const dlb_judgement *verdict)
+{
+    return verdict->kind == DLB_JUDGED_SLOWER || verdict->kind == DLB_JUDGED_FASTER;
+}
+
+dlb_judgement dlb_judgement_confirmed(const dlb_judgement *first, const dlb_judgement *repetition)
+{
+    dlb_judgement verdict = *repetition;
+    if (first->kind != repetition->kind)
+        verdict.kind = DLB_JUDGED_INCONCLUSIVE;
+    return verdict;
+}
