@@ -60,6 +60,8 @@ static void slow_down(const server *s, int64_t start)
 static dlb_serve_sample measure(const server *s, const dlb_kernel_call *call, long long repeats)
 {
     dlb_kernel_call_prepare(call);
+    for (long long i = 0; i < 1 + repeats / 4; i++) /* others have had the caches since */
+        call->run(call->self);
     int cpu = sched_getcpu();
     dlb_usage usage = dlb_usage_now();
     int64_t start = dlb_clock_ns();

@@ -1,6 +1,7 @@
 #include "cli/gate.h"
 
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 
@@ -10,11 +11,12 @@
 #include "measure/cores.h"
 #include "stats/spread.h"
 
-static const double slice_s = 0.001; /* at least: the clock's steps are a thousandth of it */
+static const double slice_s = 0.0003; /* at least: the clock's steps are a thousandth of it */
 
 enum {
-    PASSES = 6,       /* each of two slices a side */
-    SLICES_LEAST = 3, /* undisturbed, of a round that counts */
+    PASSES = 25,      /* each of two slices a side */
+    PASSES_LEAST = 5, /* undisturbed, of a round that counts */
+    ROUNDS_USUAL = 12,
     WARM_MOST = 10,
 };
 
@@ -37,13 +39,10 @@ dlb_judgement_rule dlb_gate_usual_rule(void)
     return (dlb_judgement_rule){.threshold = 0.02, .floor_s = 10e-9, .chance = 0.05, .kernels = 1};
 }
 
-/* The last core: the first has most of the interrupts. */
 void dlb_gate_settle(void)
 {
-    const dlb_cores *cores = dlb_cores_of_process();
     dlb_stop_catch();
     signal(SIGPIPE, SIG_IGN);
-    dlb_cpu_bind(dlb_cpus_at(&cores->cpus, cores->count - 1)); /* else the kernel places them */
 }
 
 /* ---- Programs ---- */
@@ -67,6 +66,30 @@ static int start(const dlb_gate_options *o, dlb_gate_side side, const char *mode
             argv[words++] = given[i][1];
         }
     return dlb_gate_program_start(program, argv, err);
+}
+
+/* All on the last core, as the first has most of the interrupts, and us with them. While they get
+ * ready they may have all. Where it is refused, the kernel places them. */
+static void gather(const dlb_gate_program *programs)
+{
+    const dlb_cores *cores = dlb_cores_of_process();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)dlb_cpus_at(&cores->cpus, cores->count - 1), &one);
+    for (int side = 0; side < DLB_GATE_SIDES; side++)
+        sched_setaffinity(programs[side].pid, sizeof one, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+static void disperse(void)
+{
+    const dlb_cores *cores = dlb_cores_of_process();
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (int cpu = -1; (cpu = dlb_cpus_next(&cores->cpus, cpu)) >= 0;)
+        if (cpu < CPU_SETSIZE)
+            CPU_SET((size_t)cpu, &all);
+    sched_setaffinity(0, sizeof all, &all);
 }
 
 static void stop_all(dlb_gate_program *programs)
@@ -135,9 +158,13 @@ static void add_cases(dlb_gate *g, const char *model, const dlb_gate_program *be
 
 static void make_room(dlb_gate *g)
 {
-    for (size_t i = 0; i < g->count; i++)
+    for (size_t i = 0; i < g->count; i++) {
+        dlb_gate_case *c = &g->cases[i];
         for (int side = 0; side < DLB_GATE_SIDES; side++)
-            g->cases[i].times[side] = dlb_alloc(g->rounds, sizeof(double));
+            c->seconds[side] = dlb_alloc(g->rounds, sizeof(double));
+        c->change = dlb_alloc(g->rounds, sizeof *c->change);
+        c->control = dlb_alloc(g->rounds, sizeof *c->control);
+    }
 }
 
 int dlb_gate_survey(dlb_gate *g, dlb_error *err)
@@ -155,8 +182,9 @@ int dlb_gate_survey(dlb_gate *g, dlb_error *err)
         return dlb_fail(err, DLB_BAD_INPUT, "--only %s: no kernel has such a name",
                         g->options.only ? g->options.only : "");
     g->options.rule.kernels = g->count;
-    size_t needed = dlb_judgement_rounds(&g->options.rule);
-    g->rounds = g->options.rounds > needed ? g->options.rounds : needed;
+    size_t needed = dlb_judgement_needed(&g->options.rule);
+    size_t asked = g->options.rounds ? g->options.rounds : ROUNDS_USUAL;
+    g->rounds = asked > needed ? asked : needed;
     make_room(g);
     return 0;
 }
@@ -164,9 +192,11 @@ int dlb_gate_survey(dlb_gate *g, dlb_error *err)
 void dlb_gate_release(dlb_gate *g)
 {
     for (size_t i = 0; i < g->count; i++) {
-        free(g->cases[i].name);
+        free(g->cases[i].control);
+        free(g->cases[i].change);
         for (int side = 0; side < DLB_GATE_SIDES; side++)
-            free(g->cases[i].times[side]);
+            free(g->cases[i].seconds[side]);
+        free(g->cases[i].name);
     }
     free(g->cases);
     free(g->slices);
@@ -181,8 +211,9 @@ typedef struct trial {
     dlb_gate_program *programs;
     int numbers[DLB_GATE_SIDES]; /* of the case, in each program */
     long long repeats;
-    double seconds[DLB_GATE_SIDES][2 * PASSES]; /* undisturbed */
-    size_t counts[DLB_GATE_SIDES];
+    int pass;
+    /* Of each pass, the mean of its two slices as a logarithm; NaN: disturbed. */
+    double logs[DLB_GATE_SIDES][PASSES];
 } trial;
 
 static void keep(trial *t, dlb_gate_side side, const dlb_serve_sample *sample)
@@ -200,10 +231,9 @@ static void keep(trial *t, dlb_gate_side side, const dlb_serve_sample *sample)
     g->slices = dlb_grow(g->slices, &g->slice_capacity, g->slice_count + 1, sizeof *g->slices);
     g->slices[g->slice_count++] = slice;
     c->slices++;
-    if (slice.switched || slice.migrated)
-        c->disturbed++;
-    else
-        t->seconds[side][t->counts[side]++] = slice.seconds;
+    bool disturbed = slice.switched || slice.migrated;
+    c->disturbed += disturbed;
+    t->logs[side][t->pass] += disturbed ? NAN : 0.5 * log(slice.seconds);
 }
 
 static int run_side(const trial *t, dlb_gate_side side, dlb_serve_sample *sample, dlb_error *err)
@@ -257,20 +287,40 @@ static int pass(trial *t, dlb_error *err)
     return 0;
 }
 
-static int measure_case(trial *t, dlb_error *err)
+/* The median over the passes of what `side` has more than `other`. */
+static double median_difference(const trial *t, dlb_gate_side side, dlb_gate_side other)
+{
+    double differences[PASSES];
+    int known = 0;
+    for (int i = 0; i < PASSES; i++) {
+        differences[i] = t->logs[side][i] - t->logs[other][i];
+        known += !isnan(differences[i]);
+    }
+    return known < PASSES_LEAST ? NAN : dlb_median(differences, PASSES);
+}
+
+static void conclude(const trial *t)
 {
     dlb_gate_case *c = &t->gate->cases[t->kernel];
     for (int side = 0; side < DLB_GATE_SIDES; side++)
-        t->numbers[side] = dlb_gate_program_find(&t->programs[side], c->name);
+        c->seconds[side][t->round] = exp(dlb_median(t->logs[side], PASSES));
+    c->change[t->round] = median_difference(t, DLB_GATE_AFTER, DLB_GATE_BEFORE);
+    c->control[t->round] = median_difference(t, DLB_GATE_CONTROL, DLB_GATE_BEFORE);
+}
+
+static int measure_case(trial *t, dlb_error *err)
+{
+    const char *name = t->gate->cases[t->kernel].name;
+    for (int side = 0; side < DLB_GATE_SIDES; side++)
+        t->numbers[side] = dlb_gate_program_find(&t->programs[side], name);
     int status =
         dlb_gate_program_calibrate(&t->programs[0], t->numbers[0], slice_s, &t->repeats, err);
     for (int side = 0; side < DLB_GATE_SIDES && status == 0; side++)
         status = warm_up(t, (dlb_gate_side)side, err);
-    for (int i = 0; i < PASSES && status == 0; i++)
+    for (t->pass = 0; t->pass < PASSES && status == 0; t->pass++)
         status = pass(t, err);
-    for (int side = 0; side < DLB_GATE_SIDES; side++)
-        c->times[side][t->round] =
-            t->counts[side] < SLICES_LEAST ? NAN : dlb_median(t->seconds[side], t->counts[side]);
+    if (status == 0)
+        conclude(t);
     return status;
 }
 
@@ -287,9 +337,11 @@ static bool has_chosen(const dlb_gate *g, const char *model)
 static int measure_model(dlb_gate *g, int series, size_t round, const char *model, dlb_error *err)
 {
     dlb_gate_program programs[DLB_GATE_SIDES];
+    disperse();
     int status = start_all(g, model, DLB_GATE_SIDES, programs, err);
     if (status < 0)
         return status;
+    gather(programs);
     for (size_t i = 0; i < g->count && status == 0; i++) {
         if (!g->cases[i].chosen || g->cases[i].model != model)
             continue;
@@ -317,9 +369,9 @@ static int measure_series(dlb_gate *g, int series, dlb_error *err)
 
 static dlb_judgement judge(const dlb_gate *g, const dlb_gate_case *c)
 {
-    dlb_judgement_times times = {g->rounds, c->times[DLB_GATE_BEFORE], c->times[DLB_GATE_AFTER],
-                                 c->times[DLB_GATE_CONTROL]};
-    return dlb_judgement_of(&g->options.rule, &times);
+    dlb_judgement_rounds rounds = {g->rounds, c->change, c->control,
+                                   dlb_median(c->seconds[DLB_GATE_BEFORE], g->rounds)};
+    return dlb_judgement_of(&g->options.rule, &rounds);
 }
 
 int dlb_gate_run(dlb_gate *g, dlb_error *err)

@@ -5,8 +5,8 @@
  * after a change, and a second one of the program before as a control. Each kernel is timed in
  * short slices in the order 1 2 3 3 2 1, several times over, so that what drifts hits all three
  * alike; who is 1, 2 and 3 changes from round to round. A slice in which somebody else was given
- * the CPU is left out, and a round's time is the median of the rest. So a round has its own
- * placement of memory, too, and rounds are as independent as trials of a sceptic would be.
+ * the CPU is left out with its neighbours, and a round's ratio is the median of those of the rest,
+ * each of slices a millisecond apart. So every round has its own placement of memory, too.
  *
  * A kernel that seems to have changed is measured again, in as many new rounds (stats/judgement.h).
  */
@@ -32,7 +32,7 @@ typedef struct dlb_gate_options {
     const char *kernels, *isa, *data; /* as for bench serve; NULL: the default */
     const char *only;                 /* names that contain one of these, separated by commas */
     double slowdown;                  /* what `after` is slowed down by, to test the gate */
-    size_t rounds;                    /* at least; as many as the rule needs are made */
+    size_t rounds;                    /* at least, and what the rule needs; 0: the usual */
     dlb_judgement_rule rule;          /* but for `kernels`, which are counted */
     dlb_bench_progress *progress;
 } dlb_gate_options;
@@ -40,10 +40,11 @@ typedef struct dlb_gate_options {
 typedef struct dlb_gate_case {
     const char *model;
     char *name;
-    double
-        *times[DLB_GATE_SIDES]; /* [rounds]: seconds of a call, of the last series; NaN: missing */
-    size_t slices, disturbed;   /* of all series */
-    bool chosen;                /* for the series under way */
+    /* Of each round of the last series; NaN: missing. */
+    double *seconds[DLB_GATE_SIDES]; /* of a call */
+    double *change, *control;        /* logarithms of ratios to `before` */
+    size_t slices, disturbed;        /* of all series */
+    bool chosen;                     /* for the series under way */
     bool repeated;
     dlb_judgement verdict;
 } dlb_gate_case;
@@ -73,8 +74,8 @@ typedef struct dlb_gate {
 dlb_judgement_rule dlb_gate_usual_rule(void);
 
 /*
- * Make this process one that measures: Ctrl-C is a wish to stop, a program that has ended is found
- * out by reading, and what is started from now on shares one core.
+ * Make this process one that measures: Ctrl-C is a wish to stop, and a program that has ended is
+ * found out by reading.
  */
 void dlb_gate_settle(void);
 

@@ -34,7 +34,7 @@ static dlb_text resolution(const dlb_judgement *v)
 
 static double median_time(const dlb_gate *g, const dlb_gate_case *c, dlb_gate_side side)
 {
-    return dlb_median(c->times[side], g->rounds);
+    return dlb_median(c->seconds[side], g->rounds);
 }
 
 static double disturbed_pct(const dlb_gate_case *c)

@@ -2,11 +2,8 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
-#include "base/mem.h"
 #include "stats/interval.h"
-#include "stats/spread.h"
 
 const char *dlb_judgement_name(dlb_judgement_kind kind)
 {
@@ -23,21 +20,9 @@ static double chance_of_one(const dlb_judgement_rule *rule)
 }
 
 /* Of n values all lie on one side of their median with the chance 2 / 2^n. */
-size_t dlb_judgement_rounds(const dlb_judgement_rule *rule)
+size_t dlb_judgement_needed(const dlb_judgement_rule *rule)
 {
     return (size_t)ceil(1 - log2(chance_of_one(rule)));
-}
-
-/* The change of `above` against `below`, round by round. */
-static dlb_interval log_ratio(const dlb_judgement_rule *rule, size_t rounds, const double *above,
-                              const double *below)
-{
-    double *logs = dlb_alloc(rounds, sizeof *logs);
-    for (size_t i = 0; i < rounds; i++)
-        logs[i] = log(above[i] / below[i]);
-    dlb_interval interval = dlb_interval_median_sure(logs, rounds, chance_of_one(rule));
-    free(logs);
-    return interval;
 }
 
 static double farthest(const dlb_interval *interval)
@@ -45,7 +30,7 @@ static double farthest(const dlb_interval *interval)
     return fmax(fabs(interval->low), fabs(interval->high));
 }
 
-/* `effect` and `nearest`: of the interval, both as logarithms and to the side that is asked for. */
+/* `effect`, and the end of its interval that is nearest to 0, to the side that is asked for. */
 static bool changed(const dlb_judgement_rule *rule, double effect, double nearest,
                     double resolution, double seconds)
 {
@@ -54,29 +39,28 @@ static bool changed(const dlb_judgement_rule *rule, double effect, double neares
 }
 
 static dlb_judgement_kind kind_of(const dlb_judgement_rule *rule, const dlb_interval *change,
-                                  double resolution, double before, double after)
+                                  double resolution, double seconds)
 {
-    if (changed(rule, change->value, change->low, resolution, before))
+    if (changed(rule, change->value, change->low, resolution, seconds))
         return DLB_JUDGED_SLOWER;
-    if (changed(rule, -change->value, -change->high, resolution, after))
+    if (changed(rule, -change->value, -change->high, resolution, seconds * exp(change->value)))
         return DLB_JUDGED_FASTER;
     double limit = log1p(rule->threshold);
     return farthest(change) < limit && resolution < limit ? DLB_JUDGED_SAME
                                                           : DLB_JUDGED_INCONCLUSIVE;
 }
 
-dlb_judgement dlb_judgement_of(const dlb_judgement_rule *rule, const dlb_judgement_times *t)
+dlb_judgement dlb_judgement_of(const dlb_judgement_rule *rule, const dlb_judgement_rounds *r)
 {
-    dlb_interval change = log_ratio(rule, t->rounds, t->after, t->before);
-    dlb_interval control = log_ratio(rule, t->rounds, t->control, t->before);
-    size_t needed = dlb_judgement_rounds(rule);
+    double chance = chance_of_one(rule);
+    dlb_interval change = dlb_interval_median_sure(r->change, r->count, chance);
+    dlb_interval control = dlb_interval_median_sure(r->control, r->count, chance);
+    size_t needed = dlb_judgement_needed(rule);
     if (change.count < needed || control.count < needed)
         return (dlb_judgement){DLB_JUDGED_INCONCLUSIVE, NAN, NAN, NAN, NAN};
     double resolution = farthest(&control);
-    return (dlb_judgement){kind_of(rule, &change, resolution, dlb_median(t->before, t->rounds),
-                                   dlb_median(t->after, t->rounds)),
-                           expm1(change.value), expm1(change.low), expm1(change.high),
-                           expm1(resolution)};
+    return (dlb_judgement){kind_of(rule, &change, resolution, r->seconds), expm1(change.value),
+                           expm1(change.low), expm1(change.high), expm1(resolution)};
 }
 
 int dlb_judgement_needs_repetition(const dlb_judgement *verdict)

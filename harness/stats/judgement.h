@@ -2,11 +2,11 @@
  * Whether a program has become slower, from rounds in which the old and the new one were measured
  * side by side, and the old one a second time as a control.
  *
- * The effect is the median over rounds of the ratio new / old within a round, on a logarithmic
- * scale; its interval is the bootstrap's, made sure (stats/interval.h) and wider for the number of
- * kernels that are judged together (Bonferroni). The control is the same of two processes of the
- * old program, which ought to be 1: how far its interval reaches from there is the resolution. What
- * lies below it is not seen, and nothing is said of it.
+ * A round tells the logarithm of the ratio new / old. The effect is their median; its interval is
+ * the bootstrap's, made sure (stats/interval.h) and wider for the number of kernels that are judged
+ * together (Bonferroni). The control is the same of two processes of the old program, which ought
+ * to be 0: how far its interval reaches from there is the resolution. What lies below it is not
+ * seen, and nothing is said of it.
  */
 #ifndef DLB_STATS_JUDGEMENT_H
 #define DLB_STATS_JUDGEMENT_H
@@ -32,11 +32,12 @@ typedef struct dlb_judgement_rule {
     size_t kernels;   /* judged together */
 } dlb_judgement_rule;
 
-/* Seconds of a call in each round; NaN: missing. */
-typedef struct dlb_judgement_times {
-    size_t rounds;
-    const double *before, *after, *control; /* control: the program of `before` again */
-} dlb_judgement_times;
+typedef struct dlb_judgement_rounds {
+    size_t count;
+    const double *change;  /* log(new / old) in each round; NaN: missing */
+    const double *control; /* the same of the old program and itself */
+    double seconds;        /* of a call of the old program */
+} dlb_judgement_rounds;
 
 /* Changes, not ratios: 0.05 is 5 % slower. NaN where too few rounds tell. */
 typedef struct dlb_judgement {
@@ -49,15 +50,15 @@ typedef struct dlb_judgement {
  * How many rounds an interval needs to be as sure as the rule asks for. The interval of a median
  * reaches from the least to the greatest value at most, and misses it if all lie on one side.
  */
-size_t dlb_judgement_rounds(const dlb_judgement_rule *rule);
+size_t dlb_judgement_needed(const dlb_judgement_rule *rule);
 
 /*
  * slower, faster: the whole interval lies beyond the threshold, and the effect beyond the
  *                 resolution and the floor
  * same:           the whole interval, and the resolution, lie within the threshold
- * inconclusive:   all else, and always with less rounds than dlb_judgement_rounds
+ * inconclusive:   all else, and always with fewer rounds than dlb_judgement_needed
  */
-dlb_judgement dlb_judgement_of(const dlb_judgement_rule *rule, const dlb_judgement_times *times);
+dlb_judgement dlb_judgement_of(const dlb_judgement_rule *rule, const dlb_judgement_rounds *rounds);
 
 /* Whether somebody ought to look again before it is believed: it says that something changed. */
 int dlb_judgement_needs_repetition(const dlb_judgement *verdict);

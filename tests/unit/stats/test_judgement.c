@@ -11,9 +11,9 @@ static const dlb_judgement_rule rule = {
     .threshold = 0.02, .floor_s = 1e-8, .chance = 0.05, .kernels = 3};
 
 /* Rounds of a kernel of 100 µs; every time has its own share of noise, up to ± `noise`. */
-typedef struct made_times {
-    double before[ROUNDS], after[ROUNDS], control[ROUNDS];
-} made_times;
+typedef struct made_rounds {
+    double change[ROUNDS], control[ROUNDS];
+} made_rounds;
 
 /* 0 … 1, by splitmix64. */
 static double uniform(uint64_t number)
@@ -26,35 +26,33 @@ static double uniform(uint64_t number)
 
 static double noisy(uint32_t seed, uint32_t index, double noise)
 {
-    double unit = uniform((uint64_t)seed << 32 | index);
-    return 100e-6 * (1 + noise * (2 * unit - 1));
+    return 1 + noise * (2 * uniform((uint64_t)seed << 32 | index) - 1);
 }
 
-static made_times make(uint32_t seed, double slowdown, double noise)
+static made_rounds make(uint32_t seed, double slowdown, double noise)
 {
-    made_times t;
+    made_rounds r;
     for (uint32_t i = 0; i < ROUNDS; i++) {
-        double drift = 1 + 0.5 * i; /* of the machine, which all of a round share */
-        t.before[i] = drift * noisy(seed, 3 * i, noise);
-        t.after[i] = drift * noisy(seed, 3 * i + 1, noise) * (1 + slowdown);
-        t.control[i] = drift * noisy(seed, 3 * i + 2, noise);
+        double before = noisy(seed, 3 * i, noise);
+        r.change[i] = log((1 + slowdown) * noisy(seed, 3 * i + 1, noise) / before);
+        r.control[i] = log(noisy(seed, 3 * i + 2, noise) / before);
     }
-    return t;
+    return r;
 }
 
-static dlb_judgement judge(const made_times *t, const dlb_judgement_rule *by)
+static dlb_judgement judge(const made_rounds *r, const dlb_judgement_rule *by)
 {
-    dlb_judgement_times times = {ROUNDS, t->before, t->after, t->control};
-    return dlb_judgement_of(by, &times);
+    dlb_judgement_rounds rounds = {ROUNDS, r->change, r->control, 100e-6};
+    return dlb_judgement_of(by, &rounds);
 }
 
 static dlb_judgement judge_made(double slowdown, double noise)
 {
-    made_times t = make(1, slowdown, noise);
+    made_rounds t = make(1, slowdown, noise);
     return judge(&t, &rule);
 }
 
-Test(judgement, a_change_beyond_the_threshold_is_found_in_either_direction_whatever_drifts)
+Test(judgement, a_change_beyond_the_threshold_is_found_in_either_direction)
 {
     dlb_judgement slower = judge_made(0.05, 0.005), faster = judge_made(-0.05, 0.005);
     cr_assert_eq(slower.kind, DLB_JUDGED_SLOWER);
@@ -79,10 +77,10 @@ Test(judgement, an_interval_that_crosses_the_threshold_tells_nothing)
 
 Test(judgement, below_what_the_control_differs_by_nothing_is_said)
 {
-    made_times t = make(1, 0.05, 0.002), same = make(1, 0, 0.002);
+    made_rounds t = make(1, 0.05, 0.002), same = make(1, 0, 0.002);
     for (int i = 0; i < ROUNDS; i++) {
-        t.control[i] *= 1.06;
-        same.control[i] *= 1.03;
+        t.control[i] += 0.06;
+        same.control[i] += 0.03;
     }
     dlb_judgement verdict = judge(&t, &rule);
     cr_assert_eq(verdict.kind, DLB_JUDGED_INCONCLUSIVE);
@@ -94,7 +92,7 @@ Test(judgement, less_than_the_floor_is_no_change)
 {
     dlb_judgement_rule high = rule;
     high.floor_s = 1;
-    made_times t = make(1, 0.5, 0.002);
+    made_rounds t = make(1, 0.5, 0.002);
     cr_assert_eq(judge(&t, &high).kind, DLB_JUDGED_INCONCLUSIVE);
     cr_assert_eq(judge(&t, &rule).kind, DLB_JUDGED_SLOWER);
 }
@@ -104,21 +102,21 @@ Test(judgement, more_kernels_need_more_rounds_and_wider_intervals)
     dlb_judgement_rule one = rule, many = rule;
     one.kernels = 1;
     many.kernels = 40;
-    cr_assert_eq(dlb_judgement_rounds(&one), 6);
-    cr_assert_eq(dlb_judgement_rounds(&rule), 7);
-    cr_assert_eq(dlb_judgement_rounds(&many), 11);
-    made_times t = make(3, 0.05, 0.02);
+    cr_assert_eq(dlb_judgement_needed(&one), 6);
+    cr_assert_eq(dlb_judgement_needed(&rule), 7);
+    cr_assert_eq(dlb_judgement_needed(&many), 11);
+    made_rounds t = make(3, 0.05, 0.02);
     dlb_judgement narrow = judge(&t, &one), wide = judge(&t, &many);
     cr_assert(wide.low < narrow.low && wide.high > narrow.high);
 }
 
 Test(judgement, missing_rounds_are_left_out_and_too_few_tell_nothing)
 {
-    made_times t = make(1, 0.05, 0.002);
-    t.before[0] = t.after[1] = t.control[2] = NAN;
+    made_rounds t = make(1, 0.05, 0.002);
+    t.change[1] = t.control[2] = NAN;
     cr_assert_eq(judge(&t, &rule).kind, DLB_JUDGED_SLOWER);
     for (int i = 6; i < ROUNDS; i++)
-        t.after[i] = NAN;
+        t.change[i] = NAN;
     dlb_judgement verdict = judge(&t, &rule);
     cr_assert_eq(verdict.kind, DLB_JUDGED_INCONCLUSIVE);
     cr_assert(isnan(verdict.effect) && isnan(verdict.low) && isnan(verdict.resolution));
@@ -148,7 +146,7 @@ Test(judgement, equal_programs_are_told_apart_no_more_often_than_the_rule_allows
     for (uint32_t seed = 0; seed < CHECKS; seed++) {
         int missed = 0;
         for (uint32_t kernel = 0; kernel < KERNELS; kernel++) {
-            made_times t = make(KERNELS * seed + kernel, 0, 0.03);
+            made_rounds t = make(KERNELS * seed + kernel, 0, 0.03);
             dlb_judgement verdict = judge(&t, &strict);
             missed |= verdict.low > 0 || verdict.high < 0;
         }
