@@ -22,6 +22,7 @@ int cmd_compare(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_selftest(int argc, char **argv);
 int cmd_summary(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_train(int argc, char **argv);

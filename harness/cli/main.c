@@ -13,6 +13,7 @@ static const struct command {
     {"compare", cmd_compare, "put two studies side by side: times, accuracies, what made them"},
     {"bench", cmd_bench, "measure a part of the program on this machine"},
     {"check", cmd_check, "judge whether kernels are slower than those of another commit"},
+    {"selftest", cmd_selftest, "show what check can see: its false alarms and its power"},
     {"summary", cmd_summary, "print the layers of a model: shapes, parameters, FLOPs, bytes"},
     {"doctor", cmd_doctor, "show what this machine offers, and what is missing"},
 };

@@ -1,0 +1,263 @@
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/csv.h"
+#include "cli/bench.h"
+#include "cli/bench_row.h"
+#include "cli/bench_scene.h"
+#include "cli/bench_table.h"
+#include "cli/cmd.h"
+#include "cli/gate.h"
+#include "cli/relaunch.h"
+#include "measure/cores.h"
+#include "stats/share.h"
+
+static const char name[] = "dlbench selftest stats";
+
+#define CHECKS "20"
+#define MODEL  "horovod_cnn"
+#define ONLY   "conv2d_2–relu_2 forward,dense_1 backward weights,all layers"
+
+/* What is put into the program after the change, in percent. */
+static const double slowdowns[] = {0, 2, 5, 10};
+
+enum { SLOWDOWNS = sizeof slowdowns / sizeof *slowdowns };
+
+typedef struct options {
+    const char *checks_text, *model, *only, *csv;
+    long long checks;
+    bool load;
+} options;
+
+/* What the checks of one slowdown came to. */
+typedef struct tally {
+    size_t checks, kernels;
+    size_t kinds[DLB_JUDGEMENTS];
+    size_t alarms; /* checks with a kernel that is said to have changed */
+} tally;
+
+/* ---- A competitor ---- */
+
+/* Every other 20 ms somebody else computes on the core that is measured on. */
+static _Noreturn void compete(pid_t parent)
+{
+    static const double spell_s = 0.02;
+    const dlb_cores *cores = dlb_cores_of_process();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dlb_cpu_bind(dlb_cpus_at(&cores->cpus, cores->count - 1));
+    while (getppid() == parent) {
+        double start = dlb_clock_s();
+        while (dlb_clock_s() - start < spell_s) {
+        }
+        usleep((useconds_t)(1e6 * spell_s));
+    }
+    _exit(0);
+}
+
+/* 0: there is none. */
+static pid_t start_competitor(const options *o)
+{
+    pid_t parent = getpid(), child = o->load ? fork() : 0;
+    if (o->load && child == 0)
+        compete(parent);
+    return child > 0 ? child : 0;
+}
+
+static void stop_competitor(pid_t competitor)
+{
+    if (competitor <= 0)
+        return;
+    kill(competitor, SIGKILL);
+    waitpid(competitor, NULL, 0);
+}
+
+/* ---- Checks ---- */
+
+static const char header[] = "check,load,injected_pct,kernel,verdict,change_pct,low_pct,high_pct,"
+                             "resolution_pct,rounds,slices,disturbed";
+
+static int save(const options *o, size_t check, double injected, const dlb_gate *g, dlb_error *err)
+{
+    int status = 0;
+    for (size_t i = 0; i < g->count && o->csv && status == 0; i++) {
+        const dlb_gate_case *c = &g->cases[i];
+        dlb_bench_row row = {0};
+        dlb_bench_row_number(&row, (double)check);
+        dlb_bench_row_number(&row, o->load);
+        dlb_bench_row_number(&row, injected);
+        dlb_bench_row_text(&row, c->name);
+        dlb_bench_row_text(&row, dlb_judgement_name(c->verdict.kind));
+        dlb_bench_row_number(&row, 100 * c->verdict.effect);
+        dlb_bench_row_number(&row, 100 * c->verdict.low);
+        dlb_bench_row_number(&row, 100 * c->verdict.high);
+        dlb_bench_row_number(&row, 100 * c->verdict.resolution);
+        dlb_bench_row_number(&row, (double)g->rounds);
+        dlb_bench_row_number(&row, (double)c->slices);
+        dlb_bench_row_number(&row, (double)c->disturbed);
+        status = dlb_bench_row_append(&row, o->csv, header, err);
+    }
+    return status;
+}
+
+static void count(tally *t, const dlb_gate *g)
+{
+    t->checks++;
+    t->kernels += g->count;
+    for (int kind = 0; kind < DLB_JUDGEMENTS; kind++)
+        t->kinds[kind] += dlb_gate_count(g, (dlb_judgement_kind)kind);
+    t->alarms += dlb_gate_count(g, DLB_JUDGED_SLOWER) + dlb_gate_count(g, DLB_JUDGED_FASTER) > 0;
+}
+
+static int check_once(const options *o, const char *program, size_t check, int injected, tally *t,
+                      dlb_error *err)
+{
+    dlb_bench_progress silent = {0};
+    const char *const models[] = {o->model, NULL};
+    dlb_gate gate = {.options = {.before = program,
+                                 .after = program,
+                                 .models = models,
+                                 .only = o->only,
+                                 .slowdown = 0.01 * slowdowns[injected],
+                                 .rule = dlb_gate_usual_rule(),
+                                 .progress = &silent}};
+    int status = dlb_gate_survey(&gate, err);
+    if (status == 0)
+        status = dlb_gate_run(&gate, err);
+    if (status == 0)
+        status = save(o, check, slowdowns[injected], &gate, err);
+    if (status == 0)
+        count(t, &gate);
+    dlb_gate_release(&gate);
+    return status;
+}
+
+/* Slowdowns take turns, so that hours of a busy machine hit all of them. */
+static int check_all(const options *o, tally *tallies, dlb_error *err)
+{
+    char program[PATH_MAX];
+    dlb_bench_progress progress;
+    dlb_bench_progress_init(&progress, stderr);
+    int status = dlb_relaunch_path(program, err);
+    for (long long i = 0; i < o->checks && status == 0; i++)
+        for (int k = 0; k < SLOWDOWNS && status == 0; k++) {
+            dlb_bench_progress_show(&progress, "check %lld of %lld with %g %% injected", i + 1,
+                                    o->checks, slowdowns[k]);
+            status = check_once(o, program, (size_t)i + 1, k, &tallies[k], err);
+        }
+    dlb_bench_progress_clear(&progress);
+    return status;
+}
+
+/* ---- What came of it ---- */
+
+static void add_share(dlb_bench_table *table, size_t found, size_t trials)
+{
+    char text[64];
+    dlb_interval share = dlb_share_of(found, trials);
+    snprintf(text, sizeof text, "%.1f %% (%.1f…%.1f)", 100 * share.value, 100 * share.low,
+             100 * share.high);
+    dlb_bench_table_add(table, trials ? text : "–");
+}
+
+static void add_tally(dlb_bench_table *table, double injected, const tally *t)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%g %%", injected);
+    dlb_bench_table_add(table, text);
+    snprintf(text, sizeof text, "%zu", t->checks);
+    dlb_bench_table_add(table, text);
+    add_share(table, t->alarms, t->checks);
+    add_share(table, t->kinds[DLB_JUDGED_SLOWER], t->kernels);
+    add_share(table, t->kinds[DLB_JUDGED_FASTER], t->kernels);
+    add_share(table, t->kinds[DLB_JUDGED_SAME], t->kernels);
+    add_share(table, t->kinds[DLB_JUDGED_INCONCLUSIVE], t->kernels);
+}
+
+static void print(const options *o, const tally *tallies)
+{
+    static const char *const titles[] = {"injected", "checks", "with an alarm", "slower",
+                                         "faster",   "same",   "inconclusive"};
+    enum { COLUMNS = sizeof titles / sizeof *titles };
+    dlb_bench_table table;
+    dlb_bench_table_init(&table, COLUMNS, true);
+    for (int i = 0; i < COLUMNS; i++)
+        dlb_bench_table_add(&table, titles[i]);
+    for (int k = 0; k < SLOWDOWNS; k++)
+        add_tally(&table, slowdowns[k], &tallies[k]);
+    printf("What check sees of slowdowns that were put into kernels of %s%s\n\n", o->model,
+           o->load ? ", while somebody else computes on the same core every other 20 ms" : "");
+    dlb_bench_table_print(&table, stdout);
+    dlb_bench_table_release(&table);
+    printf("\n  with an alarm: of the checks, those in which a kernel is said to be slower or "
+           "faster; the rest: of all kernels; 95 %% intervals\n\n");
+}
+
+static int run(const options *o)
+{
+    dlb_error err;
+    tally tallies[SLOWDOWNS] = {{0}};
+    dlb_bench_scene scene = dlb_bench_scene_now();
+    pid_t competitor = start_competitor(o);
+    dlb_gate_settle();
+    int status = check_all(o, tallies, &err);
+    stop_competitor(competitor);
+    if (tallies[0].checks) {
+        print(o, tallies);
+        dlb_bench_scene_print(&scene, 1);
+    }
+    return status < 0 ? dlb_cli_fail(name, &err) : DLB_EXIT_OK;
+}
+
+/* ---- What is asked for ---- */
+
+static int parse(options *o, dlb_error *err)
+{
+    if (dlb_relaunch_is_done())
+        return dlb_fail(err, DLB_BAD_INPUT, "it measures one core and needs no launcher");
+    if (dlb_bench_number("--checks", o->checks_text, 1, 100000, &o->checks, err) < 0)
+        return DLB_BAD_INPUT;
+    return o->csv ? dlb_csv_check(o->csv, header, err) : 0;
+}
+
+static int run_stats(int argc, char **argv)
+{
+    options o = {.checks_text = CHECKS, .model = MODEL, .only = ONLY};
+    const dlb_flag flags[] = {
+        {"checks", "of each slowdown (default " CHECKS ")", "N", &o.checks_text, NULL},
+        {"model", "whose kernels (default " MODEL ")", "NAME|FILE", &o.model, NULL},
+        {"only", "those with one of these in their names (default " ONLY ")", "WORDS", &o.only,
+         NULL},
+        {"load", "let somebody else compute on the same core", NULL, NULL, &o.load},
+        {"csv", "append one row a verdict to this file", "FILE", &o.csv, NULL},
+    };
+    const dlb_command command = {
+        .name = name,
+        .about = "Put known slowdowns into real kernels and count what check says of them: its "
+                 "rate of false alarms and its power. ~8 s a check.",
+        .operands = "",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags};
+    dlb_arguments arguments;
+    dlb_error err;
+    int status;
+    if (!dlb_cli_begin(&command, argc, argv, &arguments, &status))
+        return status;
+    return parse(&o, &err) < 0 ? dlb_cli_fail(name, &err) : run(&o);
+}
+
+int cmd_selftest(int argc, char **argv)
+{
+    static const char usage[] = "usage: dlbench selftest stats [--flag value …]\n\n"
+                                "Show what the gate of dlbench check can see.\n\n"
+                                "dlbench selftest stats --help lists its flags.\n";
+    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    if (argc > 1 && strcmp(argv[1], "stats") == 0)
+        return run_stats(argc - 1, argv + 1);
+    fputs(usage, help ? stdout : stderr);
+    return help ? DLB_EXIT_OK : DLB_EXIT_USAGE;
+}
