@@ -60,6 +60,7 @@ static void slow_down(const server *s, int64_t start)
 static dlb_serve_sample measure(const server *s, const dlb_kernel_call *call, long long repeats)
 {
     dlb_kernel_call_prepare(call);
+    sched_yield(); /* whoever asked is on its way to wait, maybe on this core */
     for (long long i = 0; i < 1 + repeats / 4; i++) /* others have had the caches since */
         call->run(call->self);
     int cpu = sched_getcpu();

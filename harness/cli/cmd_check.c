@@ -1,10 +1,12 @@
 #include "base/file.h"
 #include "cli/bench.h"
+#include "cli/bench_kernels_training.h"
 #include "cli/bench_scene.h"
 #include "cli/cmd.h"
 #include "cli/gate_report.h"
 #include "cli/gate_revision.h"
 #include "cli/relaunch.h"
+#include "train/choice.h"
 
 static const char name[] = "dlbench check";
 
@@ -83,6 +85,29 @@ static int check_files(const options *o, dlb_error *err)
     return 0;
 }
 
+/* What programs are asked for is looked at here first, so that it is refused once and clearly. */
+static int check_request(const options *o, const char *model, dlb_error *err)
+{
+    const dlb_kernel_request request = {
+        .model = model, .data = o->gate.data, .kernels = o->gate.kernels, .isa = o->gate.isa};
+    dlb_kernel_training training;
+    dlk_kernels kernels;
+    dlb_kernel_training_init(&training);
+    int status = dlb_kernel_training_ask(&training, &request, err);
+    if (status == 0)
+        status = dlb_choose_kernels(&kernels, &training.workload, err);
+    dlb_kernel_training_release(&training);
+    return status;
+}
+
+static int check_requests(const options *o, dlb_error *err)
+{
+    int status = 0;
+    for (const char *const *model = o->gate.models; *model && status == 0; model++)
+        status = check_request(o, *model, err);
+    return status;
+}
+
 static int parse(options *o, dlb_error *err)
 {
     long long rounds = 0;
@@ -101,7 +126,7 @@ static int parse(options *o, dlb_error *err)
     o->gate.rounds = (size_t)rounds;
     o->gate.rule = dlb_gate_usual_rule();
     o->gate.rule.threshold = 0.01 * percent;
-    return check_files(o, err);
+    return check_files(o, err) < 0 ? DLB_BAD_INPUT : check_requests(o, err);
 }
 
 int cmd_check(int argc, char **argv)
@@ -139,10 +164,8 @@ int cmd_check(int argc, char **argv)
     int status;
     if (!dlb_cli_begin(&command, argc, argv, &arguments, &status))
         return status;
-    if (parse(&o, &err) < 0)
-        return dlb_cli_fail(name, &err);
     const char *const usual[] = {"horovod_cnn", "keras_cnn", NULL};
     const char *const one[] = {o.model, NULL};
     o.gate.models = o.model ? one : usual;
-    return run(&o);
+    return parse(&o, &err) < 0 ? dlb_cli_fail(name, &err) : run(&o);
 }

@@ -14,9 +14,9 @@
 static const double slice_s = 0.0003; /* at least: the clock's steps are a thousandth of it */
 
 enum {
-    PASSES = 25,      /* each of two slices a side */
+    PASSES = 12,      /* each of two slices a side */
     PASSES_LEAST = 5, /* undisturbed, of a round that counts */
-    ROUNDS_USUAL = 12,
+    ROUNDS_USUAL = 20,
     WARM_MOST = 10,
 };
 

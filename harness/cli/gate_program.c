@@ -111,8 +111,9 @@ static int expect_greeting(dlb_gate_program *p, dlb_error *err)
     if (status == DLB_STOPPED || (status == 0 && strcmp(line, DLB_SERVE_GREETING) == 0))
         return status;
     return dlb_fail(err, DLB_BAD_INPUT,
-                    "%s does not serve its kernels as this program asks for it ('bench serve', "
-                    "'" DLB_SERVE_GREETING "'): compare with a commit that does",
+                    "%s does not serve its kernels (its 'bench serve' did not answer "
+                    "'" DLB_SERVE_GREETING "'): unless it has said why, compare with a commit that "
+                    "does",
                     p->path);
 }
 

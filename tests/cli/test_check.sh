@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# `dlbench check`: verdicts on kernels of two programs, and what they talk by. Programs that answer
+# what a test wants stand for the commit before; how well real slowdowns are seen is measured by
+# `dlbench selftest stats`.
+# shellcheck source=tests/cli/lib.sh
+. "${0%/*}/lib.sh"
+
+quick=(--model horovod_cnn --data synthetic)
+kernel='relu_3 forward'
+
+# fake NAME NS: a program of one kernel that says to take so long, which is a word of shell.
+fake() {
+    cat >"$1" <<END
+#!/usr/bin/env bash
+printf '%s\n' 'dlbench-kernels 1' 'case $kernel' ready
+while read -r request _; do
+    case \$request in
+    calibrate) echo repeats 10 ;;
+    run) echo "sample $2 0 0" ;;
+    esac
+done
+END
+    chmod +x "$1"
+}
+
+it 'serves kernels by lines that the header documents'
+last_command='bench serve'
+printf 'calibrate 0 0.001\nrun 0 3\n' |
+    "$DLBENCH" bench serve "${quick[@]}" --steps 1 >"$lib_folder/stdout" 2>"$lib_folder/stderr"
+expect_stdout '^dlbench-kernels 1$'
+expect_stdout "^case $kernel\$"
+expect_stdout '^ready$'
+expect_stdout '^repeats [1-9][0-9]*$'
+expect_stdout '^sample [1-9][0-9]* [0-9]+ [01]$'
+
+it 'ends with 2 at a request that is none'
+for request in nonsense 'run 0' 'run 999 1' 'run 0 0' 'calibrate 0 -1' 'run 0 1 x'; do
+    status=0
+    printf '%s\n' "$request" | "$DLBENCH" bench serve "${quick[@]}" --steps 1 \
+        >"$lib_folder/stdout" 2>"$lib_folder/stderr" || status=$?
+    [ "$status" -eq 2 ] || fail "'$request': exit status $status instead of 2"
+    expect_stderr "'$request' is no request"
+done
+
+it 'refuses what it cannot compare with, or by'
+touch plain
+fake other 10
+sed -i 's/dlbench-kernels 1/dlbench-kernels 999/' other
+refuse() {
+    local message=$1
+    shift
+    expect_exit 2 "$DLBENCH" check "${quick[@]}" "$@"
+    expect_stderr "^dlbench check: .*$message"
+}
+refuse 'compare with what'
+refuse 'no such program' --against nonsense
+refuse 'cannot be executed' --against plain
+refuse 'does not serve its kernels' --against /bin/true
+refuse 'does not serve its kernels' --against ./other
+refuse 'threshold 0: must be' --against "$DLBENCH" --threshold 0
+refuse 'rounds 0: must be' --against "$DLBENCH" --rounds 0
+refuse 'no kernel has such a name' --against "$DLBENCH" --only nonsense
+refuse 'nowhere' --against "$DLBENCH" --junit nowhere/junit.xml
+refuse 'nonsense' --against "$DLBENCH" --model nonsense
+
+it 'says that a kernel is slower, and exits with 1'
+fake fast 10
+expect_exit 1 "$DLBENCH" check "${quick[@]}" --against ./fast --rounds 6 \
+    --markdown verdicts.md --junit verdicts.xml --csv slices.csv
+expect_stdout "horovod_cnn $kernel .* slower\$"
+expect_stdout '^1 slower, 0 faster, 0 same, 0 inconclusive$'
+expect_file verdicts.md "^\\| horovod_cnn $kernel \\| .* \\| \\*\\*slower\\*\\* \\|\$"
+expect_file verdicts.md 'kernels that only one of the programs has are left out'
+expect_file verdicts.xml 'tests="1" failures="1" errors="0" skipped="0"'
+expect_file verdicts.xml "name=\"$kernel\""
+
+it 'keeps every slice: two a pass and side, in rounds that were measured twice'
+[ "$(head -n 1 slices.csv)" = series,round,model,kernel,side,time_s,calls,switched,migrated ] ||
+    fail 'another header'
+for side in before after control; do
+    [ "$(grep -c ",$side," slices.csv)" -eq $((2 * 6 * 2 * 12)) ] || fail "other numbers of $side"
+done
+
+it 'says that a kernel is faster, and exits with 0'
+fake slow 1000000000
+expect_exit 0 "$DLBENCH" check "${quick[@]}" --against ./slow --rounds 6
+expect_stdout "horovod_cnn $kernel .* faster\$"
+
+it 'guesses nothing where the program before differs from itself'
+# shellcheck disable=SC2016 # the fake's own variable
+fake erratic '$((10 ** (RANDOM % 7)))'
+expect_exit 0 "$DLBENCH" check "${quick[@]}" --against ./erratic --rounds 6
+expect_stdout "horovod_cnn $kernel .* inconclusive\$"
+expect_exit 3 "$DLBENCH" check "${quick[@]}" --against ./erratic --rounds 6 --strict
+
+it 'takes a program that answers nonsense, or ends, for a failure'
+fake liar nonsense
+expect_exit 1 "$DLBENCH" check "${quick[@]}" --against ./liar
+expect_stderr "liar answered 'sample nonsense 0 0'"
+sed 's/run) .*/run) exit ;;/' liar >mute && chmod +x mute
+expect_exit 1 "$DLBENCH" check "${quick[@]}" --against ./mute
+expect_stderr 'mute ended before it had answered'
+
+it 'compares with a commit, built by its own wrapper'
+git init -q tree
+cat >tree/dlbench <<END
+#!/usr/bin/env bash
+mkdir -p "\${0%/*}/build/release/bin"
+cp ../fast "\${0%/*}/build/release/bin/dlbench"
+END
+chmod +x tree/dlbench
+git -C tree add dlbench
+git -C tree -c user.name=test -c user.email=test@example.org commit -qm test
+cd tree
+expect_exit 2 "$DLBENCH" check "${quick[@]}" --against nonsense
+expect_stderr 'no such commit'
+expect_exit 1 "$DLBENCH" check "${quick[@]}" --against HEAD --rounds 6
+expect_stdout '^Kernels of this program \(after\) beside those of HEAD \(before\)'
+[ -x "build/against/$(git rev-parse HEAD)/build/release/bin/dlbench" ] || fail 'built elsewhere'
+cd ..
+
+it 'compares a real program with itself'
+expect_exit 0 "$DLBENCH" check "${quick[@]}" --against "$DLBENCH" --only "$kernel" --rounds 6
+expect_stdout "horovod_cnn $kernel +[0-9.]+ [nµm]?s +[0-9.]+ [nµm]?s .* (same|inconclusive)\$"
+
+it 'injects slowdowns, and counts what was seen of them'
+expect_exit 2 "$DLBENCH" selftest
+expect_exit 0 "$DLBENCH" selftest --help
+expect_exit 2 "$DLBENCH" selftest stats --checks 0
