@@ -11,7 +11,7 @@
 #include "measure/cores.h"
 #include "stats/spread.h"
 
-static const double slice_s = 0.0003; /* at least: the clock's steps are a thousandth of it */
+static const double slice_s = 0.0003; /* at least: ten thousand steps of the clock */
 
 enum {
     PASSES = 12,      /* each of two slices a side */
@@ -51,16 +51,17 @@ static int start(const dlb_gate_options *o, dlb_gate_side side, const char *mode
                  dlb_gate_program *program, dlb_error *err)
 {
     enum { WORDS = 16 };
+    double share = side == DLB_GATE_AFTER ? o->slowdown : 0;
     char slowdown[32];
+    dlb_format_real(share, slowdown, sizeof slowdown);
     const char *const given[][2] = {{"--model", model},
                                     {"--kernels", o->kernels},
                                     {"--isa", o->isa},
                                     {"--data", o->data},
-                                    {"--slow-down", o->slowdown > 0 ? slowdown : NULL}};
+                                    {"--slow-down", share > 0 ? slowdown : NULL}};
     const char *argv[WORDS] = {side == DLB_GATE_AFTER ? o->after : o->before, "bench", "serve"};
-    int words = 3, flags = sizeof given / sizeof *given;
-    dlb_format_real(o->slowdown, slowdown, sizeof slowdown);
-    for (int i = 0; i < (side == DLB_GATE_AFTER ? flags : flags - 1); i++)
+    int words = 3;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i][1]) {
             argv[words++] = given[i][0];
             argv[words++] = given[i][1];

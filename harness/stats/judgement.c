@@ -1,7 +1,6 @@
 #include "stats/judgement.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "stats/interval.h"
 
@@ -63,7 +62,7 @@ dlb_judgement dlb_judgement_of(const dlb_judgement_rule *rule, const dlb_judgeme
                            expm1(change.low), expm1(change.high), expm1(resolution)};
 }
 
-int dlb_judgement_needs_repetition(const dlb_judgement *verdict)
+bool dlb_judgement_needs_repetition(const dlb_judgement *verdict)
 {
     return verdict->kind == DLB_JUDGED_SLOWER || verdict->kind == DLB_JUDGED_FASTER;
 }

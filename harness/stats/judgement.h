@@ -11,6 +11,7 @@
 #ifndef DLB_STATS_JUDGEMENT_H
 #define DLB_STATS_JUDGEMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef enum dlb_judgement_kind {
@@ -61,7 +62,7 @@ size_t dlb_judgement_needed(const dlb_judgement_rule *rule);
 dlb_judgement dlb_judgement_of(const dlb_judgement_rule *rule, const dlb_judgement_rounds *rounds);
 
 /* Whether somebody ought to look again before it is believed: it says that something changed. */
-int dlb_judgement_needs_repetition(const dlb_judgement *verdict);
+bool dlb_judgement_needs_repetition(const dlb_judgement *verdict);
 
 /*
  * What is left of it after a repetition: the repetition's figures, which nobody has selected, and
