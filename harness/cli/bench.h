@@ -5,6 +5,8 @@
 #ifndef DLB_CLI_BENCH_H
 #define DLB_CLI_BENCH_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 int dlb_bench_comm(int argc, char **argv);
@@ -19,5 +21,15 @@ int dlb_bench_serve(int argc, char **argv);
  */
 int dlb_bench_number(const char *flag, const char *text, long long least, long long most,
                      long long *value, dlb_error *err);
+
+/* A number of a flag, `least` … `most`, likewise. */
+int dlb_bench_real(const char *flag, const char *text, double least, double most, double *value,
+                   dlb_error *err);
+
+enum { DLB_BENCH_WORD = 32 };
+
+/* The next word of a flag's list, whose words are separated by blanks or commas; false at its end.
+ */
+bool dlb_bench_next_word(const char **list, char word[DLB_BENCH_WORD]);
 
 #endif

@@ -174,9 +174,7 @@ typedef struct texts {
 static int parse_alive(const char *text, double *alive, dlb_error *err)
 {
     *alive = NAN;
-    if (text && (!dlb_parse_real(text, alive) || !(*alive >= 0 && *alive <= 1)))
-        return dlb_fail(err, DLB_BAD_INPUT, "--alive %s: must be a number, 0 to 1", text);
-    return 0;
+    return text ? dlb_bench_real("--alive", text, 0, 1, alive, err) : 0;
 }
 
 static int parse(const texts *t, options *o, bench *b, dlb_error *err)

@@ -57,10 +57,16 @@ static int choose_kernels(dlb_kernel_training *t, dlb_error *err)
     return status;
 }
 
-static int load_data(dlb_kernel_training *t, dlb_error *err)
+/* No more than are trained on, which saves inflating the rest; a smaller set is taken whole. */
+static int load_data(dlb_kernel_training *t, long long steps, dlb_error *err)
 {
     const dlb_workload *w = &t->workload;
-    int status = dlb_fit_load(&t->data, &t->model, w->data, 0, 0, err);
+    double wanted = (double)(steps + 1) * (double)w->batch;
+    int status = DLB_FAIL;
+    if (wanted < INT_MAX)
+        status = dlb_fit_load(&t->data, &t->model, w->data, (int)wanted, 1, err);
+    if (status < 0)
+        status = dlb_fit_load(&t->data, &t->model, w->data, 0, 0, err);
     if (status == 0 && t->data.train.count < w->batch)
         return dlb_fail(err, DLB_BAD_INPUT, "--batch %lld: %s has only %d images", w->batch,
                         w->data, t->data.train.count);
@@ -116,7 +122,7 @@ int dlb_kernel_training_start(dlb_kernel_training *t, long long steps, double al
     p->alive = alive;
     int status = choose_kernels(t, err);
     if (status == 0)
-        status = load_data(t, err);
+        status = load_data(t, steps, err);
     if (status == 0)
         status = make_loader(t, err);
     if (status == 0)

@@ -255,16 +255,12 @@ static int run(const options *o)
 /* Numbers, separated by blanks or commas. */
 static int parse_batches(const char *text, options *o, dlb_error *err)
 {
-    static const char separators[] = " ,";
+    const struct dlb_key_info *key = dlb_key_info(DLB_KEY_batch);
+    char number[DLB_BENCH_WORD];
     o->batch_count = 0;
-    for (text += strspn(text, separators); *text; text += strspn(text, separators)) {
-        char number[32];
-        int length = (int)strcspn(text, separators);
-        snprintf(number, sizeof number, "%.*s", length, text);
-        text += length;
+    while (dlb_bench_next_word(&text, number)) {
         if (o->batch_count == BATCHES_MAX)
             return dlb_fail(err, DLB_BAD_INPUT, "--batches: more than %d", BATCHES_MAX);
-        const struct dlb_key_info *key = dlb_key_info(DLB_KEY_batch);
         if (dlb_bench_number("--batches", number, (long long)key->min, (long long)key->max,
                              &o->batches[o->batch_count++], err) < 0)
             return DLB_BAD_INPUT;

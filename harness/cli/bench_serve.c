@@ -1,5 +1,6 @@
 #include <math.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/bench.h"
@@ -7,6 +8,7 @@
 #include "cli/bench_serve.h"
 #include "cli/cmd.h"
 #include "cli/relaunch.h"
+#include "dlk/rng.h"
 #include "measure/usage.h"
 
 static const char name[] = "dlbench bench serve";
@@ -15,7 +17,9 @@ static const char name[] = "dlbench bench serve";
 
 typedef struct server {
     dlb_kernel_training training;
-    double slowdown; /* 0.05: everything takes 5 % longer than it does */
+    double slowdown;    /* 0.05: everything takes 5 % longer than it does */
+    double noise;       /* 0.05: and then up to 5 % more, by chance */
+    uint32_t disturbed; /* slices so far */
 } server;
 
 /* ---- Cases ---- */
@@ -46,18 +50,26 @@ static void announce(server *s)
 
 /* ---- Requests ---- */
 
-/* Wait as long as the slowdown asks for after what took from `start` until now. */
-static void slow_down(const server *s, int64_t start)
+/* Another chance in every process and slice. */
+static double share_of_noise(server *s)
 {
-    if (s->slowdown <= 0)
+    dlk_rng_key key = {.purpose = DLK_RNG_SYNTHETIC, .worker = (uint32_t)getpid()};
+    return s->noise * dlk_rng_uniform(&key, s->disturbed++);
+}
+
+/* Wait as long as slowdown and noise ask for after what took from `start` until now. */
+static void slow_down(server *s, int64_t start)
+{
+    double share = s->slowdown + share_of_noise(s);
+    if (share <= 0)
         return;
     int64_t now = dlb_clock_ns();
-    int64_t end = now + llround(s->slowdown * (double)(now - start));
+    int64_t end = now + llround(share * (double)(now - start));
     while (dlb_clock_ns() < end) {
     }
 }
 
-static dlb_serve_sample measure(const server *s, const dlb_kernel_call *call, long long repeats)
+static dlb_serve_sample measure(server *s, const dlb_kernel_call *call, long long repeats)
 {
     dlb_kernel_call_prepare(call);
     sched_yield(); /* whoever asked is on its way to wait, maybe on this core */
@@ -121,15 +133,8 @@ static int serve(server *s, dlb_error *err)
 
 typedef struct texts {
     dlb_kernel_request request;
-    const char *steps, *slowdown;
+    const char *steps, *slowdown, *noise;
 } texts;
-
-static int parse_slowdown(const char *text, double *slowdown, dlb_error *err)
-{
-    if (text && (!dlb_parse_real(text, slowdown) || !(*slowdown >= 0 && *slowdown <= 10)))
-        return dlb_fail(err, DLB_BAD_INPUT, "--slow-down %s: must be a number, 0 to 10", text);
-    return 0;
-}
 
 static int run(server *s, const texts *t, dlb_error *err)
 {
@@ -138,7 +143,8 @@ static int run(server *s, const texts *t, dlb_error *err)
     if (dlb_relaunch_is_done())
         return dlb_fail(err, DLB_BAD_INPUT, "it measures one core and needs no launcher");
     if (dlb_bench_number("--steps", t->steps, 0, 1000000, &steps, err) < 0 ||
-        parse_slowdown(t->slowdown, &s->slowdown, err) < 0)
+        dlb_bench_real("--slow-down", t->slowdown, 0, 10, &s->slowdown, err) < 0 ||
+        dlb_bench_real("--noise", t->noise, 0, 10, &s->noise, err) < 0)
         return DLB_BAD_INPUT;
     dlk_float_mode_flush();
     int status = dlb_kernel_training_ask(&s->training, &t->request, err);
@@ -149,7 +155,7 @@ static int run(server *s, const texts *t, dlb_error *err)
 
 int dlb_bench_serve(int argc, char **argv)
 {
-    texts t = {.steps = STEPS};
+    texts t = {.steps = STEPS, .slowdown = "0", .noise = "0"};
     const dlb_flag flags[] = {
         {"model", "a built-in model or the path of a .model file (default keras_cnn)", "NAME|FILE",
          &t.request.model, NULL},
@@ -162,6 +168,7 @@ int dlb_bench_serve(int argc, char **argv)
         {"steps", "of training before, on which depends what is zero (default " STEPS ")", "N",
          &t.steps, NULL},
         {"slow-down", "take longer by this share, to see who notices", "SHARE", &t.slowdown, NULL},
+        {"noise", "and by up to this share more, by chance", "SHARE", &t.noise, NULL},
     };
     const dlb_command command = {.name = name,
                                  .about = "Time operations of a training step on request: what "

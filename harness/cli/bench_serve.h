@@ -2,7 +2,7 @@
  * What `dlbench bench serve` and those who ask it say to each other, a line each. Programs of
  * different commits understand each other as long as their greetings are the same.
  *
- *     server    dlbench-kernels 1
+ *     server    dlbench-kernels 2
  *               case conv2d_1–relu_1 forward      every operation that is served, numbered from 0
  *               ready
  *     client    calibrate 0 0.001                 how many calls of operation 0 take a millisecond?
@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define DLB_SERVE_GREETING  "dlbench-kernels 1"
+#define DLB_SERVE_GREETING  "dlbench-kernels 2"
 #define DLB_SERVE_CASE      "case "
 #define DLB_SERVE_READY     "ready"
 #define DLB_SERVE_CALIBRATE "calibrate %lld %lg"

@@ -70,3 +70,24 @@ int dlb_bench_number(const char *flag, const char *text, long long least, long l
     *value = number;
     return 0;
 }
+
+int dlb_bench_real(const char *flag, const char *text, double least, double most, double *value,
+                   dlb_error *err)
+{
+    double number;
+    if (!dlb_parse_real(text, &number) || !(number >= least && number <= most))
+        return dlb_fail(err, DLB_BAD_INPUT, "%s %s: must be a number, %g to %g", flag, text, least,
+                        most);
+    *value = number;
+    return 0;
+}
+
+bool dlb_bench_next_word(const char **list, char word[DLB_BENCH_WORD])
+{
+    static const char separators[] = " ,";
+    *list += strspn(*list, separators);
+    size_t length = strcspn(*list, separators);
+    snprintf(word, DLB_BENCH_WORD, "%.*s", (int)length, *list);
+    *list += length;
+    return length > 0;
+}

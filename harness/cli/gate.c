@@ -14,7 +14,8 @@
 static const double slice_s = 0.0003; /* at least: ten thousand steps of the clock */
 
 enum {
-    PASSES = 12,      /* each of two slices a side */
+    PASSES = 12,      /* undisturbed, each of two slices a side */
+    PASSES_MOST = 36, /* with those that somebody disturbed */
     PASSES_LEAST = 5, /* undisturbed, of a round that counts */
     ROUNDS_USUAL = 20,
     WARM_MOST = 10,
@@ -52,13 +53,15 @@ static int start(const dlb_gate_options *o, dlb_gate_side side, const char *mode
 {
     enum { WORDS = 16 };
     double share = side == DLB_GATE_AFTER ? o->slowdown : 0;
-    char slowdown[32];
+    char slowdown[32], noise[32];
     dlb_format_real(share, slowdown, sizeof slowdown);
+    dlb_format_real(o->noise, noise, sizeof noise);
     const char *const given[][2] = {{"--model", model},
                                     {"--kernels", o->kernels},
                                     {"--isa", o->isa},
                                     {"--data", o->data},
-                                    {"--slow-down", share > 0 ? slowdown : NULL}};
+                                    {"--slow-down", share > 0 ? slowdown : NULL},
+                                    {"--noise", o->noise > 0 ? noise : NULL}};
     const char *argv[WORDS] = {side == DLB_GATE_AFTER ? o->after : o->before, "bench", "serve"};
     int words = 3;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
@@ -212,9 +215,9 @@ typedef struct trial {
     dlb_gate_program *programs;
     int numbers[DLB_GATE_SIDES]; /* of the case, in each program */
     long long repeats;
-    int pass;
+    int passes;
     /* Of each pass, the mean of its two slices as a logarithm; NaN: disturbed. */
-    double logs[DLB_GATE_SIDES][PASSES];
+    double logs[DLB_GATE_SIDES][PASSES_MOST];
 } trial;
 
 static void keep(trial *t, dlb_gate_side side, const dlb_serve_sample *sample)
@@ -234,7 +237,7 @@ static void keep(trial *t, dlb_gate_side side, const dlb_serve_sample *sample)
     c->slices++;
     bool disturbed = slice.switched || slice.migrated;
     c->disturbed += disturbed;
-    t->logs[side][t->pass] += disturbed ? NAN : 0.5 * log(slice.seconds);
+    t->logs[side][t->passes] += disturbed ? NAN : 0.5 * log(slice.seconds);
 }
 
 static int run_side(const trial *t, dlb_gate_side side, dlb_serve_sample *sample, dlb_error *err)
@@ -291,20 +294,28 @@ static int pass(trial *t, dlb_error *err)
 /* The median over the passes of what `side` has more than `other`. */
 static double median_difference(const trial *t, dlb_gate_side side, dlb_gate_side other)
 {
-    double differences[PASSES];
+    double differences[PASSES_MOST];
     int known = 0;
-    for (int i = 0; i < PASSES; i++) {
+    for (int i = 0; i < t->passes; i++) {
         differences[i] = t->logs[side][i] - t->logs[other][i];
         known += !isnan(differences[i]);
     }
-    return known < PASSES_LEAST ? NAN : dlb_median(differences, PASSES);
+    return known < PASSES_LEAST ? NAN : dlb_median(differences, (size_t)t->passes);
+}
+
+static bool is_undisturbed(const trial *t, int pass)
+{
+    double sum = 0;
+    for (int side = 0; side < DLB_GATE_SIDES; side++)
+        sum += t->logs[side][pass];
+    return !isnan(sum);
 }
 
 static void conclude(const trial *t)
 {
     dlb_gate_case *c = &t->gate->cases[t->kernel];
     for (int side = 0; side < DLB_GATE_SIDES; side++)
-        c->seconds[side][t->round] = exp(dlb_median(t->logs[side], PASSES));
+        c->seconds[side][t->round] = exp(dlb_median(t->logs[side], (size_t)t->passes));
     c->change[t->round] = median_difference(t, DLB_GATE_AFTER, DLB_GATE_BEFORE);
     c->control[t->round] = median_difference(t, DLB_GATE_CONTROL, DLB_GATE_BEFORE);
 }
@@ -318,8 +329,10 @@ static int measure_case(trial *t, dlb_error *err)
         dlb_gate_program_calibrate(&t->programs[0], t->numbers[0], slice_s, &t->repeats, err);
     for (int side = 0; side < DLB_GATE_SIDES && status == 0; side++)
         status = warm_up(t, (dlb_gate_side)side, err);
-    for (t->pass = 0; t->pass < PASSES && status == 0; t->pass++)
+    for (int good = 0; good < PASSES && t->passes < PASSES_MOST && status == 0; t->passes++) {
         status = pass(t, err);
+        good += is_undisturbed(t, t->passes);
+    }
     if (status == 0)
         conclude(t);
     return status;

@@ -32,6 +32,7 @@ typedef struct dlb_gate_options {
     const char *kernels, *isa, *data; /* as for bench serve; NULL: the default */
     const char *only;                 /* names that contain one of these, separated by commas */
     double slowdown;                  /* what `after` is slowed down by, to test the gate */
+    double noise;                     /* what all are slowed down by at most, by chance */
     size_t rounds;                    /* at least, and what the rule needs; 0: the usual */
     dlb_judgement_rule rule;          /* but for `kernels`, which are counted */
     dlb_bench_progress *progress;

@@ -12,7 +12,7 @@ kernel='relu_3 forward'
 fake() {
     cat >"$1" <<END
 #!/usr/bin/env bash
-printf '%s\n' 'dlbench-kernels 1' 'case $kernel' ready
+printf '%s\n' 'dlbench-kernels 2' 'case $kernel' ready
 while read -r request _; do
     case \$request in
     calibrate) echo repeats 10 ;;
@@ -27,7 +27,7 @@ it 'serves kernels by lines that the header documents'
 last_command='bench serve'
 printf 'calibrate 0 0.001\nrun 0 3\n' |
     "$DLBENCH" bench serve "${quick[@]}" --steps 1 >"$lib_folder/stdout" 2>"$lib_folder/stderr"
-expect_stdout '^dlbench-kernels 1$'
+expect_stdout '^dlbench-kernels 2$'
 expect_stdout "^case $kernel\$"
 expect_stdout '^ready$'
 expect_stdout '^repeats [1-9][0-9]*$'
@@ -45,7 +45,7 @@ done
 it 'refuses what it cannot compare with, or by'
 touch plain
 fake other 10
-sed -i 's/dlbench-kernels 1/dlbench-kernels 999/' other
+sed -i 's/dlbench-kernels 2/dlbench-kernels 999/' other
 refuse() {
     local message=$1
     shift
@@ -127,3 +127,7 @@ it 'injects slowdowns, and counts what was seen of them'
 expect_exit 2 "$DLBENCH" selftest
 expect_exit 0 "$DLBENCH" selftest --help
 expect_exit 2 "$DLBENCH" selftest stats --checks 0
+expect_exit 2 "$DLBENCH" selftest stats --slowdowns '0 much'
+expect_stderr 'slowdowns much: must be a number'
+expect_exit 2 "$DLBENCH" selftest stats --slowdowns ','
+expect_exit 2 "$DLBENCH" selftest stats --noise -1
