@@ -31,7 +31,9 @@ typedef struct bench {
     dlb_kernel_training training;
     dlb_comm *comm;
     dlb_bench_progress progress;
-    dlb_kernel_references *references;
+    dlb_references *references;
+    dlb_kernel_call reference_calls[DLB_REFERENCES];
+    double *reference_s[DLB_REFERENCES]; /* of a call in each round */
     int way_count;
     dlb_bench_way *ways; /* of the references, then two a row */
 } bench;
@@ -70,14 +72,45 @@ static dlb_bench_way way_of(const char *what, dlb_kernel_call *call)
                            .check = calibrate_call};
 }
 
+static void run_gemm(void *references)
+{
+    dlb_reference_run(references, DLB_REFERENCE_GEMM);
+}
+
+static void run_triad(void *references)
+{
+    dlb_reference_run(references, DLB_REFERENCE_TRIAD);
+}
+
+static void run_peak(void *references)
+{
+    dlb_reference_run(references, DLB_REFERENCE_PEAK);
+}
+
+static void make_references(bench *b)
+{
+    static void (*const runs[])(void *) = {[DLB_REFERENCE_GEMM] = run_gemm,
+                                           [DLB_REFERENCE_TRIAD] = run_triad,
+                                           [DLB_REFERENCE_PEAK] = run_peak};
+    dlb_references_options options = {.isa = b->training.plan.blas_kernels.isa,
+                                      .threads = 1,
+                                      .side = 1024,
+                                      .triad_floats = 1 << 24};
+    b->references = dlb_references_create(&options);
+    for (int i = 0; i < DLB_REFERENCES; i++) {
+        b->reference_calls[i] = (dlb_kernel_call){b->references, runs[i], NULL, 1};
+        b->ways[i] = way_of(dlb_reference_name(b->references, (dlb_reference)i),
+                            &b->reference_calls[i]);
+    }
+}
+
 static void make_ways(bench *b)
 {
     dlb_kernel_plan *p = &b->training.plan;
-    b->way_count = DLB_KERNEL_REFERENCES + 2 * (int)p->row_count;
+    b->way_count = DLB_REFERENCES + 2 * (int)p->row_count;
     b->ways = dlb_alloc((size_t)b->way_count, sizeof *b->ways);
-    b->references = dlb_kernel_references_create(p->blas_kernels.isa, (int)b->options->rounds);
-    dlb_kernel_references_ways(b->references, b->ways);
-    dlb_bench_way *way = b->ways + DLB_KERNEL_REFERENCES;
+    make_references(b);
+    dlb_bench_way *way = b->ways + DLB_REFERENCES;
     for (size_t i = 0; i < p->row_count; i++) {
         *way++ = way_of(p->rows[i].name, &p->rows[i].own);
         *way++ = way_of(p->rows[i].name, &p->rows[i].blas);
@@ -106,7 +139,9 @@ static int measure(bench *b, dlb_error *err)
     int status = dlb_bench_rounds_run(&rounds, b->ways, b->way_count, err);
     if (status < 0)
         return status;
-    dlb_bench_way *way = b->ways + DLB_KERNEL_REFERENCES;
+    for (int i = 0; i < DLB_REFERENCES; i++)
+        b->reference_s[i] = take_times(&b->ways[i], b->reference_calls[i].repeats, count);
+    dlb_bench_way *way = b->ways + DLB_REFERENCES;
     for (size_t i = 0; i < b->training.plan.row_count; i++) {
         dlb_kernel_row *row = &b->training.plan.rows[i];
         row->own_s = take_times(way++, row->own.repeats, count);
@@ -122,9 +157,9 @@ static int tell(bench *b, const dlb_bench_scene *scene, dlb_error *err)
     const options *o = b->options;
     dlb_kernel_result result = {.plan = &b->training.plan,
                                 .rounds = (int)o->rounds,
-                                .gemm_s = b->ways[DLB_KERNEL_GEMM].times,
-                                .triad_s = b->ways[DLB_KERNEL_TRIAD].times,
-                                .peak = dlb_kernel_references_peak(b->references)};
+                                .references = b->references};
+    for (int i = 0; i < DLB_REFERENCES; i++)
+        result.reference_s[i] = b->reference_s[i];
     int status = o->csv ? dlb_kernel_csv_save(&result, o->csv, err) : 0;
     dlb_bench_progress_clear(&b->progress);
     dlb_kernel_print(&result);
@@ -138,7 +173,9 @@ static void release(bench *b)
 {
     dlb_bench_ways_release(b->ways, b->way_count);
     free(b->ways);
-    dlb_kernel_references_free(b->references);
+    for (int i = 0; i < DLB_REFERENCES; i++)
+        free(b->reference_s[i]);
+    dlb_references_free(b->references);
     dlb_comm_free(b->comm);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/bench_kernels_product.h"
 #include "cli/bench_kernels_stage.h"
 #include "cli/bench_kernels_step.h"
+#include "cli/bench_references.h"
 #include "cli/bench_rounds.h"
 #include "train/optimizer.h"
 
@@ -70,32 +71,13 @@ void dlb_kernel_plan_train(dlb_kernel_plan *plan);
 /* Make the rows, when both sides have run a step with the same batch. */
 void dlb_kernel_plan_make_rows(dlb_kernel_plan *plan);
 
-/* ---- What the machine can do, measured in the same rounds ---- */
-
-enum { DLB_KERNEL_GEMM, DLB_KERNEL_TRIAD, DLB_KERNEL_PEAK, DLB_KERNEL_REFERENCES };
-
-typedef struct dlb_kernel_references dlb_kernel_references;
-
-/* OpenBLAS must have been loaded. */
-dlb_kernel_references *dlb_kernel_references_create(dlk_isa isa, int rounds);
-void dlb_kernel_references_free(dlb_kernel_references *references);
-
-/* Ways to measure them, in the order of the enum. */
-void dlb_kernel_references_ways(dlb_kernel_references *references, dlb_bench_way *ways);
-
-const char *dlb_kernel_reference_name(int reference);
-dlk_cost dlb_kernel_reference_cost(int reference); /* of a run; of the peak it is not known */
-
-/* GFLOP/s of the peak in each round, NaN if missing. */
-const double *dlb_kernel_references_peak(const dlb_kernel_references *references);
-
 /* ---- What came of it ---- */
 
 typedef struct dlb_kernel_result {
     const dlb_kernel_plan *plan;
     int rounds;
-    const double *gemm_s, *triad_s; /* seconds in each round */
-    const double *peak;             /* GFLOP/s in each round */
+    const dlb_references *references;
+    const double *reference_s[DLB_REFERENCES]; /* seconds of a call in each round */
 } dlb_kernel_result;
 
 /* Medians of the rounds. */

@@ -13,15 +13,21 @@ static dlb_spread spread_of(const dlb_kernel_result *r, const double *values)
     return dlb_spread_of(values, (size_t)r->rounds);
 }
 
+static dlb_spread reference_spread(const dlb_kernel_result *r, dlb_reference which)
+{
+    return spread_of(r, r->reference_s[which]);
+}
+
 double dlb_kernel_peak_gflops(const dlb_kernel_result *r)
 {
-    return spread_of(r, r->peak).median;
+    return 1e-9 * dlb_reference_cost(r->references, DLB_REFERENCE_PEAK).flops /
+           reference_spread(r, DLB_REFERENCE_PEAK).median;
 }
 
 double dlb_kernel_triad_gbs(const dlb_kernel_result *r)
 {
-    return 1e-9 * dlb_kernel_reference_cost(DLB_KERNEL_TRIAD).bytes /
-           spread_of(r, r->triad_s).median;
+    return 1e-9 * dlb_reference_cost(r->references, DLB_REFERENCE_TRIAD).bytes /
+           reference_spread(r, DLB_REFERENCE_TRIAD).median;
 }
 
 double dlb_kernel_row_gflops(const dlb_kernel_result *r, const dlb_kernel_row *row)
@@ -66,8 +72,9 @@ static void add_kernel(const dlb_kernel_row *row, dlb_bench_table *table)
 static void add_row(const dlb_kernel_result *r, const dlb_kernel_row *row, dlb_bench_table *table)
 {
     dlb_spread time = scaled(spread_of(r, row->own_s), 1.0 / row->images);
-    double gemm_flops = dlb_kernel_reference_cost(DLB_KERNEL_GEMM).flops;
-    dlb_spread to_gemm = ratio_of(r, row->cost.flops / gemm_flops, r->gemm_s, row->own_s);
+    double gemm_flops = dlb_reference_cost(r->references, DLB_REFERENCE_GEMM).flops;
+    dlb_spread to_gemm = ratio_of(r, row->cost.flops / gemm_flops,
+                                  r->reference_s[DLB_REFERENCE_GEMM], row->own_s);
     dlb_spread to_blas = ratio_of(r, 1, row->blas_s, row->own_s);
     dlb_bench_table_add(table, row->name);
     add_kernel(row, table);
@@ -80,11 +87,11 @@ static void add_row(const dlb_kernel_result *r, const dlb_kernel_row *row, dlb_b
 
 static void print_references(const dlb_kernel_result *r)
 {
-    dlb_spread gemm = spread_of(r, r->gemm_s);
-    double flops = dlb_kernel_reference_cost(DLB_KERNEL_GEMM).flops;
-    printf("\n  sgemm 1024³ of OpenBLAS %.1f GFLOP/s (%.1f…%.1f), FMA peak of a core %.1f GFLOP/s, "
+    dlb_spread gemm = reference_spread(r, DLB_REFERENCE_GEMM);
+    double flops = dlb_reference_cost(r->references, DLB_REFERENCE_GEMM).flops;
+    printf("\n  %s of OpenBLAS %.1f GFLOP/s (%.1f…%.1f), FMA peak of a core %.1f GFLOP/s, "
            "triad %.1f GB/s: of the same rounds\n",
-           1e-9 * flops / gemm.median, 1e-9 * flops / gemm.upper, 1e-9 * flops / gemm.lower,
+           dlb_reference_name(r->references, DLB_REFERENCE_GEMM), 1e-9 * flops / gemm.median, 1e-9 * flops / gemm.upper, 1e-9 * flops / gemm.lower,
            dlb_kernel_peak_gflops(r), dlb_kernel_triad_gbs(r));
 }
 
@@ -147,8 +154,7 @@ typedef struct series {
     dlk_isa isa;
     const char *operation, *kernel;
     dlk_cost cost;
-    const double *times;  /* NULL: there are only rates */
-    const double *gflops; /* NULL: they follow from times */
+    const double *times;
 } series;
 
 int dlb_kernel_csv_check(const char *path, dlb_error *err)
@@ -161,7 +167,7 @@ static int save_round(const dlb_kernel_result *r, const series *s, int round, co
 {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    double time = s->times ? s->times[round] : NAN;
+    double time = s->times[round];
     dlb_bench_row row = {0};
     dlb_bench_row_text(&row, r->plan->model->name);
     dlb_bench_row_text(&row, dlk_isa_name(s->isa));
@@ -173,7 +179,7 @@ static int save_round(const dlb_kernel_result *r, const series *s, int round, co
     dlb_bench_row_number(&row, time);
     dlb_bench_row_number(&row, s->cost.flops);
     dlb_bench_row_number(&row, s->cost.bytes);
-    dlb_bench_row_number(&row, s->gflops ? s->gflops[round] : 1e-9 * s->cost.flops / time);
+    dlb_bench_row_number(&row, 1e-9 * s->cost.flops / time);
     dlb_bench_row_text(&row, host);
     return dlb_bench_row_append(&row, path, header, err);
 }
@@ -186,16 +192,15 @@ static int save(const dlb_kernel_result *r, series s, const char *path, dlb_erro
     return status;
 }
 
-static int save_reference(const dlb_kernel_result *r, int reference, const double *times,
-                          const double *gflops, const char *path, dlb_error *err)
+static int save_reference(const dlb_kernel_result *r, dlb_reference which, const char *path,
+                          dlb_error *err)
 {
     series s = {.side = "reference",
                 .isa = r->plan->blas_kernels.isa,
-                .operation = dlb_kernel_reference_name(reference),
+                .operation = dlb_reference_name(r->references, which),
                 .kernel = "",
-                .cost = dlb_kernel_reference_cost(reference),
-                .times = times,
-                .gflops = gflops};
+                .cost = dlb_reference_cost(r->references, which),
+                .times = r->reference_s[which]};
     return save(r, s, path, err);
 }
 
@@ -219,11 +224,9 @@ static int save_row(const dlb_kernel_result *r, const dlb_kernel_row *row, const
 
 int dlb_kernel_csv_save(const dlb_kernel_result *r, const char *path, dlb_error *err)
 {
-    int status = save_reference(r, DLB_KERNEL_GEMM, r->gemm_s, NULL, path, err);
-    if (status == 0)
-        status = save_reference(r, DLB_KERNEL_TRIAD, r->triad_s, NULL, path, err);
-    if (status == 0)
-        status = save_reference(r, DLB_KERNEL_PEAK, NULL, r->peak, path, err);
+    int status = 0;
+    for (int which = 0; which < DLB_REFERENCES && status == 0; which++)
+        status = save_reference(r, (dlb_reference)which, path, err);
     for (size_t i = 0; i < r->plan->row_count && status == 0; i++)
         status = save_row(r, &r->plan->rows[i], path, err);
     return status;

@@ -14,11 +14,8 @@
 static const double slice_s = 0.0003; /* at least: ten thousand steps of the clock */
 
 enum {
-    PASSES = 12,      /* undisturbed, each of two slices a side */
-    PASSES_MOST = 36, /* with those that somebody disturbed */
     PASSES_LEAST = 5, /* undisturbed, of a round that counts */
     ROUNDS_USUAL = 20,
-    WARM_MOST = 10,
 };
 
 const char *dlb_gate_side_name(dlb_gate_side side)
@@ -213,59 +210,23 @@ typedef struct trial {
     int series;
     size_t round, kernel;
     dlb_gate_program *programs;
-    int numbers[DLB_GATE_SIDES]; /* of the case, in each program */
-    long long repeats;
-    int passes;
-    /* Of each pass, the mean of its two slices as a logarithm; NaN: disturbed. */
-    double logs[DLB_GATE_SIDES][PASSES_MOST];
 } trial;
 
-static void keep(trial *t, dlb_gate_side side, const dlb_serve_sample *sample)
+static void keep(void *arg, const dlb_turn_slice *slice)
 {
+    const trial *t = arg;
     dlb_gate *g = t->gate;
     dlb_gate_case *c = &g->cases[t->kernel];
-    dlb_gate_slice slice = {.series = t->series,
-                            .round = t->round,
-                            .kernel = t->kernel,
-                            .side = side,
-                            .seconds = 1e-9 * (double)sample->ns / (double)t->repeats,
-                            .calls = t->repeats,
-                            .switched = sample->switches > 0,
-                            .migrated = sample->migrated != 0};
     g->slices = dlb_grow(g->slices, &g->slice_capacity, g->slice_count + 1, sizeof *g->slices);
-    g->slices[g->slice_count++] = slice;
+    g->slices[g->slice_count++] = (dlb_gate_slice){t->series, t->round, t->kernel, *slice};
     c->slices++;
-    bool disturbed = slice.switched || slice.migrated;
-    c->disturbed += disturbed;
-    t->logs[side][t->passes] += disturbed ? NAN : 0.5 * log(slice.seconds);
-}
-
-static int run_side(const trial *t, dlb_gate_side side, dlb_serve_sample *sample, dlb_error *err)
-{
-    return dlb_gate_program_run(&t->programs[side], t->numbers[side], t->repeats, sample, err);
-}
-
-/* Until it no longer becomes faster from one slice to the next. */
-static int warm_up(const trial *t, dlb_gate_side side, dlb_error *err)
-{
-    static const double still = 0.99;
-    dlb_serve_sample sample = {0};
-    double last = INFINITY;
-    for (int i = 0; i < WARM_MOST; i++) {
-        int status = run_side(t, side, &sample, err);
-        if (status < 0)
-            return status;
-        if ((double)sample.ns > still * last)
-            return 0;
-        last = (double)sample.ns;
-    }
-    return 0;
+    c->disturbed += slice->switched || slice->migrated;
 }
 
 /* Who comes first, second and third differs from round to round. */
-static dlb_gate_side side_at(size_t round, int place)
+static const int *order_of(size_t round)
 {
-    static const dlb_gate_side orders[][DLB_GATE_SIDES] = {
+    static const int orders[][DLB_GATE_SIDES] = {
         {DLB_GATE_BEFORE, DLB_GATE_AFTER, DLB_GATE_CONTROL},
         {DLB_GATE_CONTROL, DLB_GATE_BEFORE, DLB_GATE_AFTER},
         {DLB_GATE_AFTER, DLB_GATE_CONTROL, DLB_GATE_BEFORE},
@@ -273,68 +234,45 @@ static dlb_gate_side side_at(size_t round, int place)
         {DLB_GATE_BEFORE, DLB_GATE_CONTROL, DLB_GATE_AFTER},
         {DLB_GATE_AFTER, DLB_GATE_BEFORE, DLB_GATE_CONTROL},
     };
-    return orders[round % (sizeof orders / sizeof *orders)][place];
+    return orders[round % (sizeof orders / sizeof *orders)];
 }
 
-/* 1 2 3 3 2 1 */
-static int pass(trial *t, dlb_error *err)
-{
-    for (int i = 0; i < 2 * DLB_GATE_SIDES; i++) {
-        int place = i < DLB_GATE_SIDES ? i : 2 * DLB_GATE_SIDES - 1 - i;
-        dlb_gate_side side = side_at(t->round, place);
-        dlb_serve_sample sample;
-        int status = run_side(t, side, &sample, err);
-        if (status < 0)
-            return status;
-        keep(t, side, &sample);
-    }
-    return 0;
-}
-
-/* The median over the passes of what `side` has more than `other`. */
-static double median_difference(const trial *t, dlb_gate_side side, dlb_gate_side other)
-{
-    double differences[PASSES_MOST];
-    int known = 0;
-    for (int i = 0; i < t->passes; i++) {
-        differences[i] = t->logs[side][i] - t->logs[other][i];
-        known += !isnan(differences[i]);
-    }
-    return known < PASSES_LEAST ? NAN : dlb_median(differences, (size_t)t->passes);
-}
-
-static bool is_undisturbed(const trial *t, int pass)
-{
-    double sum = 0;
-    for (int side = 0; side < DLB_GATE_SIDES; side++)
-        sum += t->logs[side][pass];
-    return !isnan(sum);
-}
-
-static void conclude(const trial *t)
+static void conclude(const trial *t, const dlb_turns *turns)
 {
     dlb_gate_case *c = &t->gate->cases[t->kernel];
     for (int side = 0; side < DLB_GATE_SIDES; side++)
-        c->seconds[side][t->round] = exp(dlb_median(t->logs[side], (size_t)t->passes));
-    c->change[t->round] = median_difference(t, DLB_GATE_AFTER, DLB_GATE_BEFORE);
-    c->control[t->round] = median_difference(t, DLB_GATE_CONTROL, DLB_GATE_BEFORE);
+        c->seconds[side][t->round] = dlb_turns_seconds(turns, side);
+    c->change[t->round] =
+        dlb_turns_log_ratio(turns, DLB_GATE_AFTER, DLB_GATE_BEFORE, PASSES_LEAST);
+    c->control[t->round] =
+        dlb_turns_log_ratio(turns, DLB_GATE_CONTROL, DLB_GATE_BEFORE, PASSES_LEAST);
+}
+
+/* As many calls of all sides in a slice. */
+static int calibrate(dlb_turns *turns, dlb_error *err)
+{
+    int status = dlb_turns_calibrate(turns, DLB_GATE_BEFORE, slice_s, err);
+    for (int side = 0; side < DLB_GATE_SIDES; side++)
+        turns->side[side].repeats = turns->side[DLB_GATE_BEFORE].repeats;
+    return status;
 }
 
 static int measure_case(trial *t, dlb_error *err)
 {
     const char *name = t->gate->cases[t->kernel].name;
-    for (int side = 0; side < DLB_GATE_SIDES; side++)
-        t->numbers[side] = dlb_gate_program_find(&t->programs[side], name);
-    int status =
-        dlb_gate_program_calibrate(&t->programs[0], t->numbers[0], slice_s, &t->repeats, err);
-    for (int side = 0; side < DLB_GATE_SIDES && status == 0; side++)
-        status = warm_up(t, (dlb_gate_side)side, err);
-    for (int good = 0; good < PASSES && t->passes < PASSES_MOST && status == 0; t->passes++) {
-        status = pass(t, err);
-        good += is_undisturbed(t, t->passes);
+    dlb_turns turns = {
+        .sides = DLB_GATE_SIDES, .order = order_of(t->round), .keep = keep, .arg = t};
+    for (int side = 0; side < DLB_GATE_SIDES; side++) {
+        dlb_gate_program *program = &t->programs[side];
+        turns.side[side] = (dlb_turn){program, dlb_gate_program_find(program, name), 1};
     }
+    int status = calibrate(&turns, err);
     if (status == 0)
-        conclude(t);
+        status = dlb_turns_warm_up(&turns, err);
+    if (status == 0)
+        status = dlb_turns_run(&turns, DLB_TURNS_PASSES, err);
+    if (status == 0)
+        conclude(t, &turns);
     return status;
 }
 

@@ -2,11 +2,9 @@
  * Kernels of two programs side by side on one core: which of them have become slower.
  *
  * In every round three processes are started anew, one of the program before and one of that
- * after a change, and a second one of the program before as a control. Each kernel is timed in
- * short slices in the order 1 2 3 3 2 1, several times over, so that what drifts hits all three
- * alike; who is 1, 2 and 3 changes from round to round. A slice in which somebody else was given
- * the CPU is left out with its neighbours, and a round's ratio is the median of those of the rest,
- * each of slices a millisecond apart. So every round has its own placement of memory, too.
+ * after a change, and a second one of the program before as a control, and each kernel is timed in
+ * turn (cli/gate_turns.h); who is first, second and third changes from round to round. So every
+ * round has its own placement of memory, too.
  *
  * A kernel that seems to have changed is measured again, in as many new rounds (stats/judgement.h).
  */
@@ -16,7 +14,7 @@
 #include <stdbool.h>
 
 #include "cli/bench_progress.h"
-#include "cli/gate_program.h"
+#include "cli/gate_turns.h"
 #include "stats/judgement.h"
 
 typedef enum dlb_gate_side {
@@ -50,14 +48,11 @@ typedef struct dlb_gate_case {
     dlb_judgement verdict;
 } dlb_gate_case;
 
-/* A slice, as it was measured. */
+/* A slice, and where it belongs. */
 typedef struct dlb_gate_slice {
     int series; /* 1; 2: the repetition */
     size_t round, kernel;
-    dlb_gate_side side;
-    double seconds; /* of a call */
-    long long calls;
-    bool switched, migrated;
+    dlb_turn_slice turn;
 } dlb_gate_slice;
 
 /* Valid when zeroed but for the options. */

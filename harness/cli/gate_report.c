@@ -228,16 +228,17 @@ int dlb_gate_csv_save(const dlb_gate *g, const char *path, dlb_error *err)
     int status = 0;
     for (size_t i = 0; i < g->slice_count && status == 0; i++) {
         const dlb_gate_slice *s = &g->slices[i];
+        const dlb_turn_slice *turn = &s->turn;
         dlb_bench_row row = {0};
         dlb_bench_row_number(&row, s->series);
         dlb_bench_row_number(&row, (double)s->round + 1);
         dlb_bench_row_text(&row, g->cases[s->kernel].model);
         dlb_bench_row_text(&row, g->cases[s->kernel].name);
-        dlb_bench_row_text(&row, dlb_gate_side_name(s->side));
-        dlb_bench_row_number(&row, s->seconds);
-        dlb_bench_row_number(&row, (double)s->calls);
-        dlb_bench_row_number(&row, s->switched);
-        dlb_bench_row_number(&row, s->migrated);
+        dlb_bench_row_text(&row, dlb_gate_side_name((dlb_gate_side)turn->side));
+        dlb_bench_row_number(&row, turn->seconds);
+        dlb_bench_row_number(&row, (double)turn->calls);
+        dlb_bench_row_number(&row, turn->switched);
+        dlb_bench_row_number(&row, turn->migrated);
         status = dlb_bench_row_append(&row, path, header, err);
     }
     return status;

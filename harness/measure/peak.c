@@ -73,6 +73,16 @@ static const struct {
     [DLK_ISA_AVX512] = {burst_avx512, 16},
 };
 
+float dlb_peak_burst(dlk_isa isa, long rounds)
+{
+    return KERNELS[isa].burst(rounds);
+}
+
+double dlb_peak_burst_flops(dlk_isa isa, long rounds)
+{
+    return 2.0 * SUMS * KERNELS[isa].lanes * (double)rounds;
+}
+
 static volatile float sink; /* keeps the results, so that nothing is optimised away */
 
 /* Seconds from the first thread's beginning to the last one's end; *team is how many there were. */
@@ -122,8 +132,7 @@ dlb_value dlb_peak_gflops(int threads, dlk_isa isa)
     if (team != threads)
         return dlb_value_missing("the OpenMP runtime gave %d of %d threads", team, threads);
 
-    double flops = 2.0 * SUMS * KERNELS[isa].lanes * (double)rounds * threads;
-    double gflops = 1e-9 * flops / best_s;
+    double gflops = 1e-9 * dlb_peak_burst_flops(isa, rounds) * threads / best_s;
     if (gflops > dlb_peak_limit_gflops(threads, isa))
         return dlb_value_missing("%.0f GFLOP/s is not possible: the clock is wrong", gflops);
     return dlb_value_of(gflops);

@@ -14,6 +14,11 @@
  */
 dlb_value dlb_peak_gflops(int threads, dlk_isa isa);
 
+/* A burst of so many rounds on the calling thread, for who times it; what it returns only keeps it
+ * from being left out. And what it comes to. */
+float dlb_peak_burst(dlk_isa isa, long rounds);
+double dlb_peak_burst_flops(dlk_isa isa, long rounds);
+
 /* More than this no core of any processor does: vector length × 2 × 2 multiply-adds × 6.5 GHz. */
 double dlb_peak_limit_gflops(int threads, dlk_isa isa);
 
