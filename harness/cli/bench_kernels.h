@@ -28,10 +28,20 @@ int dlb_kernel_call_repeats(const dlb_kernel_call *call, double seconds);
 /* The kernel of rows that are nothing but a convolution's product. */
 #define DLB_KERNEL_PRODUCT "sgemm"
 
+/* What a row is of: all that is not NULL, or DLK_OP_COUNT, is part of it. */
+typedef struct dlb_kernel_parts {
+    dlk_operation operation; /* an entry of the table */
+    const dlk_stage_forward *forward;
+    bool lanes; /* which takes many images at once */
+    const dlk_stage_backward *backward;
+    bool whole; /* all kernels of a step */
+} dlb_kernel_parts;
+
 /* An operation, by the kernels that were chosen and by those of OpenBLAS. */
 typedef struct dlb_kernel_row {
     char name[112];
     const char *kernel;
+    dlb_kernel_parts parts;
     bool alternative; /* the kernel could compute it, but the plan has a better one */
     bool evaluation;  /* it is no part of a training step */
     dlk_cost cost;    /* of a call, as if dense */
@@ -49,6 +59,7 @@ typedef struct dlb_kernel_plan {
     const dlb_model *model;
     const dlb_workload *workload;
     int batch;
+    int threads;  /* of the team that runs operations; of several, stages are no rows by themselves */
     double alive; /* see dlb_bench_stage_data */
     dlk_kernels kernels, blas_kernels;
     float *parameters;
@@ -60,6 +71,12 @@ typedef struct dlb_kernel_plan {
     size_t stage_count, stage_capacity;
     dlb_bench_stage **stages; /* of the rows */
 } dlb_kernel_plan;
+
+/* The row of a whole step, update included. */
+#define DLB_KERNEL_STEP "training step"
+
+/* The team that runs what follows, of as many threads as the plan has; NULL: the calling thread. */
+void dlb_kernel_plan_use(dlb_kernel_plan *plan, dlk_team *team);
 
 /* Make the steps of both sides, with the parameters that training begins with. */
 int dlb_kernel_plan_init(dlb_kernel_plan *plan, dlb_error *err);

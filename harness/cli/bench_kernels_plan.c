@@ -81,13 +81,38 @@ void dlb_kernel_plan_release(dlb_kernel_plan *p)
     dlb_bench_step_release(&p->own);
 }
 
+void dlb_kernel_plan_use(dlb_kernel_plan *p, dlk_team *team)
+{
+    p->own.team = team ? team : &p->own.alone;
+    p->blas.team = team ? team : &p->blas.alone;
+}
+
 /* ---- The optimizer ---- */
+
+enum { UPDATE_PART = 16 * DLB_BLOCK_GRAIN };
+
+typedef struct update_job {
+    dlb_kernel_plan *plan;
+    dlb_optimizer *optimizer;
+} update_job;
+
+static void update_part(void *arg, int task, int thread)
+{
+    const update_job *job = arg;
+    dlb_kernel_plan *p = job->plan;
+    size_t size = dlb_graph_size(p->own.graph), first = (size_t)task * UPDATE_PART;
+    size_t count = size - first < UPDATE_PART ? size - first : UPDATE_PART;
+    (void)thread;
+    dlb_optimizer_update(job->optimizer, first, count, 1, p->own.gradients + first,
+                         p->parameters + first);
+}
 
 static void update(dlb_kernel_plan *p, dlb_optimizer *optimizer, double lr)
 {
+    update_job job = {p, optimizer};
+    size_t parts = (dlb_graph_size(p->own.graph) + UPDATE_PART - 1) / UPDATE_PART;
     dlb_optimizer_begin_step(optimizer, lr);
-    dlb_optimizer_update(optimizer, 0, dlb_graph_size(p->own.graph), 1, p->own.gradients,
-                         p->parameters);
+    dlk_parallel(p->own.team, (int)parts, update_part, &job);
 }
 
 void dlb_kernel_plan_train(dlb_kernel_plan *p)
@@ -109,6 +134,20 @@ static void update_blas(void *self)
     update(p, p->blas_optimizer, 0);
 }
 
+static void step_own(void *self)
+{
+    dlb_kernel_plan *p = self;
+    dlb_bench_step_run(&p->own);
+    update_own(p);
+}
+
+static void step_blas(void *self)
+{
+    dlb_kernel_plan *p = self;
+    dlb_bench_step_run(&p->blas);
+    update_blas(p);
+}
+
 static dlk_cost update_cost(const dlb_kernel_plan *p)
 {
     size_t count = dlb_graph_size(p->own.graph);
@@ -120,12 +159,14 @@ static dlk_cost update_cost(const dlb_kernel_plan *p)
 
 /* ---- Rows ---- */
 
+/* `what` may be NULL. */
 static dlb_kernel_row *add_row(dlb_kernel_plan *p, const char *layers, const char *what)
 {
     p->rows = dlb_grow(p->rows, &p->row_capacity, p->row_count + 1, sizeof *p->rows);
     dlb_kernel_row *row = &p->rows[p->row_count++];
-    *row = (dlb_kernel_row){.images = p->batch, .nonzero = NAN};
-    snprintf(row->name, sizeof row->name, "%s %s", layers, what);
+    *row = (dlb_kernel_row){
+        .images = p->batch, .nonzero = NAN, .parts = {.operation = DLK_OP_COUNT}};
+    snprintf(row->name, sizeof row->name, "%s%s%s", layers, what ? " " : "", what ? what : "");
     return row;
 }
 
@@ -205,6 +246,7 @@ static void add_keep(dlb_kernel_plan *p, const dlb_stage *plan, dlb_bench_stage 
         return;
     dlb_kernel_row *row = add_row(p, p->model->layers[layer].name, "keep");
     row->kernel = dlk_family_name(p->kernels.origin[DLK_OP_dropout_keep]);
+    row->parts.operation = DLK_OP_dropout_keep;
     row->cost = dlb_layer_forward_cost(&p->model->layers[layer], p->batch);
     row->own = (dlb_kernel_call){stage, dlb_bench_stage_keep, NULL, 1};
 }
@@ -214,7 +256,9 @@ static dlb_kernel_row *add_forward(dlb_kernel_plan *p, const char *layers, const
                                    dlb_bench_stage *stage, bool lanes)
 {
     dlb_kernel_row *row = add_row(p, layers, "forward");
-    row->kernel = (lanes ? plan->lanes : plan->forward)->name;
+    row->parts.forward = lanes ? plan->lanes : plan->forward;
+    row->parts.lanes = lanes;
+    row->kernel = row->parts.forward->name;
     row->cost = dlb_bench_stage_forward_cost(plan, p->batch);
     row->own = (dlb_kernel_call){
         stage, lanes ? dlb_bench_stage_forward_lanes : dlb_bench_stage_forward, NULL, 1};
@@ -262,6 +306,7 @@ static void add_backward(dlb_kernel_plan *p, const char *layers, const dlb_stage
 {
     dlb_kernel_row *row = add_row(p, layers, "backward");
     row->kernel = plan->backward->name;
+    row->parts.backward = plan->backward;
     row->cost = dlb_bench_stage_backward_cost(plan, p->batch);
     row->nonzero = dlb_bench_stage_alive(stage);
     row->own = (dlb_kernel_call){stage, dlb_bench_stage_backward, NULL, 1};
@@ -320,6 +365,7 @@ static void add_layer(dlb_kernel_plan *p, const dlb_layer *layer)
         const char *what = op->name + strlen(layer->name) + 1;
         dlb_kernel_row *row = add_row(p, layer->name, what);
         row->kernel = dlk_family_name(p->kernels.origin[op->operation]);
+        row->parts.operation = op->operation;
         row->cost = cost_of(layer, op->phase, p->batch);
         row->nonzero = nonzero_for(p, layer, op->phase);
         row->own = call_of_op(&p->own, op->name);
@@ -341,9 +387,22 @@ static void add_whole(dlb_kernel_plan *p)
 {
     dlb_kernel_row *row = add_row(p, "all layers", "forward and backward");
     row->kernel = dlk_family_name(p->kernels.family);
+    row->parts.whole = true;
     row->cost = dlb_model_train_cost(p->model, p->batch);
     row->own = call_of_step(&p->own);
     row->blas = call_of_step(&p->blas);
+}
+
+static void add_step(dlb_kernel_plan *p)
+{
+    dlb_kernel_row *row = add_row(p, DLB_KERNEL_STEP, NULL);
+    dlk_cost layers = dlb_model_train_cost(p->model, p->batch), parameters = update_cost(p);
+    row->kernel = dlk_family_name(p->kernels.family);
+    row->parts.whole = true;
+    row->cost =
+        (dlk_cost){layers.flops + parameters.flops, layers.bytes + parameters.bytes};
+    row->own = (dlb_kernel_call){p, step_own, NULL, 1};
+    row->blas = (dlb_kernel_call){p, step_blas, NULL, 1};
 }
 
 static void add_update(dlb_kernel_plan *p)
@@ -363,25 +422,71 @@ static void add_update(dlb_kernel_plan *p)
     row->blas = (dlb_kernel_call){p, update_blas, NULL, 1};
 }
 
+/* ---- Rows of a model ---- */
+
+/* Operations of a trunk are those of no layer by itself. */
+static bool is_of_trunk(const dlb_kernel_plan *p, const dlb_op *op)
+{
+    for (int i = 0; i < p->model->layer_count; i++)
+        if (dlb_bench_op_is_of(op, &p->model->layers[i]))
+            return false;
+    return true;
+}
+
+/* All stages of a model in one pass, as a team computes them. */
+static void add_convolutions(dlb_kernel_plan *p, dlb_phase phase, dlk_cost cost)
+{
+    if (cost.flops == 0)
+        return;
+    dlb_kernel_row *row = add_row(p, "all stages", dlb_phase_name(phase));
+    row->kernel = dlk_family_name(p->kernels.family);
+    row->parts.whole = true;
+    row->cost = cost;
+    row->own = call_of_ops(&p->own);
+    for (int i = 0; i < p->own.op_count; i++)
+        if (p->own.ops[i].phase == phase && is_of_trunk(p, &p->own.ops[i]))
+            dlb_bench_ops_add(row->own.self, &p->own.ops[i]);
+}
+
+/* Adds what the stages cost to the sums of both passes. */
+static void count_stages(const dlb_kernel_plan *p, const dlb_stage *stages, int count,
+                         dlk_cost sums[DLB_PHASES])
+{
+    for (int k = 0; k < count; k++) {
+        dlk_cost costs[] = {
+            [DLB_PHASE_FORWARD] = dlb_bench_stage_forward_cost(&stages[k], p->batch),
+            [DLB_PHASE_BACKWARD] = dlb_bench_stage_backward_cost(&stages[k], p->batch)};
+        for (int phase = 0; phase < DLB_PHASE_UPDATE; phase++) {
+            sums[phase].flops += costs[phase].flops;
+            sums[phase].bytes += costs[phase].bytes;
+        }
+    }
+}
+
 /* The stages of a trunk from layer `first` on; returns the end of them. */
-static int add_trunk(dlb_kernel_plan *p, int first)
+static int add_trunk(dlb_kernel_plan *p, int first, dlk_cost sums[DLB_PHASES])
 {
     dlb_stage stages[DLB_TRUNK_STAGES];
     int count = dlb_trunk_stages(p->model, first, &p->kernels, stages);
     bool lanes = count && dlb_stages_train_in_lanes(stages, count, p->batch, &p->kernels);
-    for (int k = 0; k < count; k++)
+    count_stages(p, stages, count, sums);
+    for (int k = 0; k < count && p->threads == 1; k++)
         add_stage(p, &stages[k], lanes);
     return count ? stages[count - 1].end : first;
 }
 
 void dlb_kernel_plan_make_rows(dlb_kernel_plan *p)
 {
+    dlk_cost sums[DLB_PHASES] = {{0}};
     for (int i = 0; i < p->model->layer_count;) {
-        int end = add_trunk(p, i);
+        int end = add_trunk(p, i, sums);
         if (end == i)
             add_layer(p, &p->model->layers[end++]);
         i = end;
     }
+    for (int phase = 0; phase < DLB_PHASE_UPDATE && p->threads > 1; phase++)
+        add_convolutions(p, (dlb_phase)phase, sums[phase]);
     add_whole(p);
     add_update(p);
+    add_step(p);
 }

@@ -17,6 +17,7 @@ int dlb_bench_step_init(dlb_bench_step *step, const dlb_model *model, const dlk_
     step->shared = dlb_alloc(dlb_graph_shared_floats(step->graph), sizeof *step->shared);
     dlk_team_init(&step->alone, 1, NULL, step->scratch, scratch, 0);
     step->alone.shared = step->shared;
+    step->team = &step->alone;
     return 0;
 }
 
@@ -70,7 +71,7 @@ void dlb_bench_step_take(dlb_bench_step *step, const dlb_batch *batch, const dlb
 static void run_op(dlb_bench_step *step, const dlb_op *op)
 {
     dlb_node_context context = {.kernels = step->kernels, .step = &step->batch};
-    op->run(op->self, &context, &step->alone);
+    op->run(op->self, &context, step->team);
 }
 
 void dlb_bench_step_run(dlb_bench_step *step)

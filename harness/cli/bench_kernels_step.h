@@ -1,6 +1,6 @@
 /*
  * A training step taken apart: its operations with the buffers of a real training, each of which
- * can be run alone, on the calling thread, as often as one likes.
+ * can be run alone, on the calling thread or its team, as often as one likes.
  *
  * Life: init → seal → take … → run, operations … → release.
  */
@@ -18,6 +18,7 @@ typedef struct dlb_bench_step {
     int op_count;
     dlb_op *ops; /* in the order of a step */
     dlk_team alone;
+    dlk_team *team; /* that runs operations: `alone`, or one that was given */
     float *scratch, *shared;
     dlb_step batch;
     dlk_softmax_result result;

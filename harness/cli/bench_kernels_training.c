@@ -120,6 +120,7 @@ int dlb_kernel_training_start(dlb_kernel_training *t, long long steps, double al
     p->workload = &t->workload;
     p->batch = (int)t->workload.batch;
     p->alive = alive;
+    p->threads = t->threads > 0 ? t->threads : 1;
     int status = choose_kernels(t, err);
     if (status == 0)
         status = load_data(t, steps, err);

@@ -1,5 +1,5 @@
 /*
- * A model amid its training, on one thread: what `bench kernels` and `bench serve` time the
+ * A model amid its training: what `bench kernels` and `bench serve` time the
  * operations of.
  *
  * Life: init → ask → start → release. Release after an error, too.
@@ -14,6 +14,7 @@ typedef struct dlb_kernel_training {
     dlb_model model;
     dlb_data data;
     dlb_loader *loader;
+    int threads; /* of the team that will run operations; 0: one */
     dlb_kernel_plan plan;
 } dlb_kernel_training;
 

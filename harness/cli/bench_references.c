@@ -15,10 +15,10 @@ enum { PEAK_ROUNDS = 10000 };
 
 /* What a thread works on. */
 typedef struct hand {
-    float *a, *b, *c;        /* of sgemm */
-    float *to, *one, *other; /* of the triad */
-    size_t at;               /* where its next call begins */
-    float left;              /* of the peak, so that it is computed */
+    float *matrices[3]; /* of sgemm; NULL: not used yet */
+    float *arrays[3];   /* of the triad, likewise */
+    size_t at;          /* where its next call begins */
+    float left;         /* of the peak, so that it is computed */
 } hand;
 
 struct dlb_references {
@@ -29,20 +29,49 @@ struct dlb_references {
     dlk_team *team;
 };
 
+/* ---- Values ---- */
+
+static float *make_values(size_t count)
+{
+    float *values = dlb_alloc(count, sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (float)(i % 7) - 3;
+    return values;
+}
+
+static void provide_three(float *arrays[3], size_t count)
+{
+    for (int i = 0; i < 3 && !arrays[i]; i++)
+        arrays[i] = make_values(count);
+}
+
+/* Made when they are first used: most of a process's memory is the triad's. */
+static void provide(dlb_references *r, dlb_reference which)
+{
+    size_t matrix = (size_t)r->options.side * (size_t)r->options.side;
+    for (int i = 0; i < r->options.threads; i++) {
+        if (which == DLB_REFERENCE_GEMM)
+            provide_three(r->hands[i].matrices, matrix);
+        if (which == DLB_REFERENCE_TRIAD)
+            provide_three(r->hands[i].arrays, r->array);
+    }
+}
+
 /* ---- Runs of one thread ---- */
 
 static void run_gemm(const dlb_references *r, hand *h)
 {
     int side = r->options.side;
-    dlk_gemm(false, false, side, side, side, h->a, side, h->b, side, 0, h->c, side);
+    dlk_gemm(false, false, side, side, side, h->matrices[0], side, h->matrices[1], side, 0,
+             h->matrices[2], side);
 }
 
 static void run_triad(const dlb_references *r, hand *h)
 {
     size_t count = r->options.triad_floats;
     h->at = h->at + 2 * count <= r->array ? h->at + count : 0;
-    float *restrict to = h->to + h->at;
-    const float *restrict one = h->one + h->at, *restrict other = h->other + h->at;
+    float *restrict to = h->arrays[0] + h->at;
+    const float *restrict one = h->arrays[1] + h->at, *restrict other = h->arrays[2] + h->at;
     for (size_t i = 0; i < count; i++)
         to[i] = one[i] + 0.5F * other[i];
 }
@@ -78,6 +107,7 @@ void dlb_references_use(dlb_references *r, dlk_team *team)
 void dlb_reference_run(dlb_references *r, dlb_reference which)
 {
     job j = {r, which};
+    provide(r, which);
     if (r->team && r->options.threads > 1)
         dlk_parallel(r->team, r->options.threads, run_hand, &j);
     else
@@ -107,35 +137,14 @@ dlk_cost dlb_reference_cost(const dlb_references *r, dlb_reference which)
 
 /* ---- Life ---- */
 
-static float *make_values(size_t count)
-{
-    float *values = dlb_alloc(count, sizeof *values);
-    for (size_t i = 0; i < count; i++)
-        values[i] = (float)(i % 7) - 3;
-    return values;
-}
-
-static hand make_hand(size_t matrix, size_t array)
-{
-    return (hand){.a = make_values(matrix),
-                  .b = make_values(matrix),
-                  .c = make_values(matrix),
-                  .to = make_values(array),
-                  .one = make_values(array),
-                  .other = make_values(array)};
-}
-
 dlb_references *dlb_references_create(const dlb_references_options *options)
 {
     dlb_references *r = dlb_alloc(1, sizeof *r);
-    size_t side = (size_t)options->side, threads = (size_t)options->threads;
-    size_t share = TRIAD_ARRAY / threads;
+    size_t threads = (size_t)options->threads, share = TRIAD_ARRAY / threads;
     *r = (dlb_references){.options = *options,
                           .array = share > options->triad_floats ? share : options->triad_floats,
                           .hands = dlb_alloc(threads, sizeof *r->hands)};
     snprintf(r->gemm_name, sizeof r->gemm_name, "sgemm %d³", options->side);
-    for (size_t i = 0; i < threads; i++)
-        r->hands[i] = make_hand(side * side, r->array);
     return r;
 }
 
@@ -143,15 +152,11 @@ void dlb_references_free(dlb_references *r)
 {
     if (!r)
         return;
-    for (int i = 0; i < r->options.threads; i++) {
-        const hand *h = &r->hands[i];
-        free(h->other);
-        free(h->one);
-        free(h->to);
-        free(h->c);
-        free(h->b);
-        free(h->a);
-    }
+    for (int i = 0; i < r->options.threads; i++)
+        for (int k = 0; k < 3; k++) {
+            free(r->hands[i].arrays[k]);
+            free(r->hands[i].matrices[k]);
+        }
     free(r->hands);
     free(r);
 }

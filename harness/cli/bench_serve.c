@@ -1,11 +1,13 @@
+#include "cli/bench_serve.h"
+
 #include <math.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/bench.h"
-#include "cli/bench_kernels_training.h"
-#include "cli/bench_serve.h"
+#include "cli/bench_cases.h"
+#include "cli/bench_verify.h"
 #include "cli/cmd.h"
 #include "cli/relaunch.h"
 #include "dlk/rng.h"
@@ -16,39 +18,24 @@ static const char name[] = "dlbench bench serve";
 #define STEPS "20"
 
 typedef struct server {
-    dlb_kernel_training training;
+    dlb_bench_cases cases;
     double slowdown;    /* 0.05: everything takes 5 % longer than it does */
     double noise;       /* 0.05: and then up to 5 % more, by chance */
     uint32_t disturbed; /* slices so far */
 } server;
 
-/* ---- Cases ---- */
-
-/* What the plan uses: alternatives to it concern nobody who trains. */
-static bool is_served(const dlb_kernel_row *row)
-{
-    return !row->alternative;
-}
-
-static dlb_kernel_row *find_case(server *s, long long number)
-{
-    dlb_kernel_plan *p = &s->training.plan;
-    for (size_t i = 0; i < p->row_count; i++)
-        if (is_served(&p->rows[i]) && number-- == 0)
-            return &p->rows[i];
-    return NULL;
-}
-
-static void announce(server *s)
+static void announce(const server *s)
 {
     printf(DLB_SERVE_GREETING "\n");
-    const dlb_kernel_row *row;
-    for (int i = 0; (row = find_case(s, i)) != NULL; i++)
-        printf(DLB_SERVE_CASE "%s\n", row->name);
+    for (size_t i = 0; i < s->cases.count; i++) {
+        const dlb_bench_case *c = &s->cases.list[i];
+        printf("%s%s\n", c->role == DLB_CASE_REFERENCE ? DLB_SERVE_REFERENCE : DLB_SERVE_CASE,
+               c->name);
+    }
     printf(DLB_SERVE_READY "\n");
 }
 
-/* ---- Requests ---- */
+/* ---- Measuring ---- */
 
 /* Another chance in every process and slice. */
 static double share_of_noise(server *s)
@@ -69,51 +56,114 @@ static void slow_down(server *s, int64_t start)
     }
 }
 
-static dlb_serve_sample measure(server *s, const dlb_kernel_call *call, long long repeats)
+static void call_often(const dlb_kernel_call *call, long long repeats)
 {
+    for (long long i = 0; i < repeats; i++)
+        call->run(call->self);
+}
+
+/* What is asked for, and its answer. */
+typedef struct request {
+    server *server;
+    const dlb_bench_case *subject;
+    long long repeats;
+    double seconds;
+    dlb_serve_sample sample;
+} request;
+
+static void measure(void *arg)
+{
+    request *r = arg;
+    const dlb_kernel_call *call = &r->subject->call;
     dlb_kernel_call_prepare(call);
     sched_yield(); /* whoever asked is on its way to wait, maybe on this core */
-    for (long long i = 0; i < 1 + repeats / 4; i++) /* others have had the caches since */
-        call->run(call->self);
+    call_often(call, 1 + r->repeats / 4); /* others have had the caches since */
     int cpu = sched_getcpu();
     dlb_usage usage = dlb_usage_now();
     int64_t start = dlb_clock_ns();
-    for (long long i = 0; i < repeats; i++)
-        call->run(call->self);
-    slow_down(s, start);
+    call_often(call, r->repeats);
+    slow_down(r->server, start);
     int64_t end = dlb_clock_ns();
-    return (dlb_serve_sample){end - start, dlb_usage_since(&usage).involuntary_switches,
-                              sched_getcpu() != cpu};
+    r->sample = (dlb_serve_sample){end - start, dlb_usage_since(&usage).involuntary_switches,
+                                   sched_getcpu() != cpu};
 }
 
-static int fail_request(const char *line, dlb_error *err)
+static void calibrate(void *arg)
 {
-    return dlb_fail(err, DLB_BAD_INPUT, "'%.*s' is no request", (int)strcspn(line, "\n"), line);
+    request *r = arg;
+    dlb_kernel_call_prepare(&r->subject->call);
+    r->repeats = dlb_kernel_call_repeats(&r->subject->call, r->seconds);
+}
+
+/* ---- Requests ---- */
+
+static int answer_calibrate(request *r, dlb_error *err)
+{
+    (void)err;
+    dlb_bench_cases_lead(&r->server->cases, calibrate, r);
+    printf(DLB_SERVE_REPEATS "\n", r->repeats);
+    return 0;
+}
+
+static int answer_run(request *r, dlb_error *err)
+{
+    (void)err;
+    dlb_bench_cases_lead(&r->server->cases, measure, r);
+    printf(DLB_SERVE_SAMPLE "\n", (long long)r->sample.ns, r->sample.switches, r->sample.migrated);
+    return 0;
+}
+
+static int answer_describe(request *r, dlb_error *err)
+{
+    const dlb_bench_case *c = r->subject;
+    (void)err;
+    printf("about %s %d %.17g %.17g %s\n", dlb_case_role_name(c->role), c->images, c->cost.flops,
+           c->cost.bytes, c->kernel);
+    return 0;
+}
+
+static int answer_verify(request *r, dlb_error *err)
+{
+    const dlb_kernel_row *row = r->subject->row;
+    double error = NAN;
+    int status = row ? dlb_verify_row(&r->server->cases.training.plan, row, &error, err) : 0;
+    if (status == 0)
+        printf(DLB_SERVE_ERROR "\n", error, DLB_VERIFY_BOUND);
+    return status;
+}
+
+static bool is_whole(const char *line, int read)
+{
+    return read > 0 && line[read] == '\n';
+}
+
+typedef int answer_fn(request *request, dlb_error *err);
+
+/* What the line asks for; NULL: nothing that there is. */
+static answer_fn *parse_request(const char *line, request *r, long long *number)
+{
+    int read = 0;
+    if (sscanf(line, DLB_SERVE_RUN "%n", number, &r->repeats, &read) == 2 && is_whole(line, read))
+        return r->repeats > 0 ? answer_run : NULL;
+    if (sscanf(line, DLB_SERVE_CALIBRATE "%n", number, &r->seconds, &read) == 2 &&
+        is_whole(line, read))
+        return r->seconds > 0 ? answer_calibrate : NULL;
+    if (sscanf(line, DLB_SERVE_DESCRIBE "%n", number, &read) == 1 && is_whole(line, read))
+        return answer_describe;
+    if (sscanf(line, DLB_SERVE_VERIFY "%n", number, &read) == 1 && is_whole(line, read))
+        return answer_verify;
+    return NULL;
 }
 
 static int answer(server *s, const char *line, dlb_error *err)
 {
-    long long number, repeats;
-    double seconds;
-    int read = 0;
-    if (sscanf(line, DLB_SERVE_CALIBRATE "%n", &number, &seconds, &read) == 2 &&
-        line[read] == '\n') {
-        const dlb_kernel_row *row = find_case(s, number);
-        if (!row || !(seconds > 0))
-            return fail_request(line, err);
-        dlb_kernel_call_prepare(&row->own);
-        printf(DLB_SERVE_REPEATS "\n", (long long)dlb_kernel_call_repeats(&row->own, seconds));
-        return 0;
-    }
-    if (sscanf(line, DLB_SERVE_RUN "%n", &number, &repeats, &read) == 2 && line[read] == '\n') {
-        const dlb_kernel_row *row = find_case(s, number);
-        if (!row || repeats < 1)
-            return fail_request(line, err);
-        dlb_serve_sample sample = measure(s, &row->own, repeats);
-        printf(DLB_SERVE_SAMPLE "\n", (long long)sample.ns, sample.switches, sample.migrated);
-        return 0;
-    }
-    return fail_request(line, err);
+    request r = {.server = s};
+    long long number = -1;
+    answer_fn *fn = parse_request(line, &r, &number);
+    if (!fn || number < 0 || (size_t)number >= s->cases.count)
+        return dlb_fail(err, DLB_BAD_INPUT, "'%.*s' is no request", (int)strcspn(line, "\n"), line);
+    r.subject = &s->cases.list[number];
+    return fn(&r, err);
 }
 
 static int serve(server *s, dlb_error *err)
@@ -133,29 +183,32 @@ static int serve(server *s, dlb_error *err)
 
 typedef struct texts {
     dlb_kernel_request request;
-    const char *steps, *slowdown, *noise;
+    const char *steps, *threads, *slowdown, *noise;
+    bool others;
 } texts;
 
 static int run(server *s, const texts *t, dlb_error *err)
 {
-    long long steps = 0;
-    dlb_bench_progress silent = {0};
+    long long steps = 0, threads = 1;
     if (dlb_relaunch_is_done())
-        return dlb_fail(err, DLB_BAD_INPUT, "it measures one core and needs no launcher");
+        return dlb_fail(err, DLB_BAD_INPUT, "it measures one process and needs no launcher");
     if (dlb_bench_number("--steps", t->steps, 0, 1000000, &steps, err) < 0 ||
+        dlb_bench_number("--threads", t->threads, 1, 4096, &threads, err) < 0 ||
         dlb_bench_real("--slow-down", t->slowdown, 0, 10, &s->slowdown, err) < 0 ||
         dlb_bench_real("--noise", t->noise, 0, 10, &s->noise, err) < 0)
         return DLB_BAD_INPUT;
     dlk_float_mode_flush();
-    int status = dlb_kernel_training_ask(&s->training, &t->request, err);
+    dlb_bench_cases_options options = {
+        .threads = (int)threads, .steps = steps, .others = t->others};
+    int status = dlb_kernel_training_ask(&s->cases.training, &t->request, err);
     if (status == 0)
-        status = dlb_kernel_training_start(&s->training, steps, NAN, &silent, err);
+        status = dlb_bench_cases_start(&s->cases, &options, err);
     return status < 0 ? status : serve(s, err);
 }
 
 int dlb_bench_serve(int argc, char **argv)
 {
-    texts t = {.steps = STEPS, .slowdown = "0", .noise = "0"};
+    texts t = {.steps = STEPS, .threads = "1", .slowdown = "0", .noise = "0"};
     const dlb_flag flags[] = {
         {"model", "a built-in model or the path of a .model file (default keras_cnn)", "NAME|FILE",
          &t.request.model, NULL},
@@ -167,13 +220,15 @@ int dlb_bench_serve(int argc, char **argv)
          NULL},
         {"steps", "of training before, on which depends what is zero (default " STEPS ")", "N",
          &t.steps, NULL},
+        {"threads", "of the team that computes (default 1)", "N", &t.threads, NULL},
+        {"others", "serve kernels that the plan does not use, too", NULL, NULL, &t.others},
         {"slow-down", "take longer by this share, to see who notices", "SHARE", &t.slowdown, NULL},
         {"noise", "and by up to this share more, by chance", "SHARE", &t.noise, NULL},
     };
     const dlb_command command = {.name = name,
                                  .about = "Time operations of a training step on request: what "
-                                          "check and selftest talk to, by lines on standard input "
-                                          "and output.",
+                                          "bench, check and selftest talk to, by lines on standard "
+                                          "input and output.",
                                  .operands = "",
                                  .flags = flags,
                                  .flag_count = sizeof flags / sizeof *flags};
@@ -183,8 +238,8 @@ int dlb_bench_serve(int argc, char **argv)
         return status;
     dlb_error err;
     server s = {0};
-    dlb_kernel_training_init(&s.training);
+    dlb_bench_cases_init(&s.cases);
     status = run(&s, &t, &err) < 0 ? dlb_cli_fail(name, &err) : DLB_EXIT_OK;
-    dlb_kernel_training_release(&s.training);
+    dlb_bench_cases_release(&s.cases);
     return status;
 }

@@ -3,12 +3,20 @@
  * different commits understand each other as long as their greetings are the same.
  *
  *     server    dlbench-kernels 2
- *               case conv2d_1–relu_1 forward      every operation that is served, numbered from 0
+ *               case conv2d_1–relu_1 forward      everything that is served, numbered from 0
+ *               reference sgemm 512³              and what it is timed beside, numbered on
  *               ready
- *     client    calibrate 0 0.001                 how many calls of operation 0 take a millisecond?
+ *     client    calibrate 0 0.001                 how many calls of number 0 take a millisecond?
  *     server    repeats 12
  *     client    run 0 12
  *     server    sample 1002334 0 0                ns of all calls, switches, whether it migrated
+ *     client    describe 0
+ *     server    about kernel 64 18432000 254016 lanes 1x5
+ *                                                 its role, images, FLOPs and bytes of a call (nan:
+ *                                                 not known), and the kernel
+ *     client    verify 0
+ *     server    error 2.1e-07 0.005               how far results are from those of `ref`, and how
+ *                                                 far they may be; nan: there is nothing to compare
  *
  * A request that is none ends the server with status 2, the end of its input with 0.
  */
@@ -19,11 +27,16 @@
 
 #define DLB_SERVE_GREETING  "dlbench-kernels 2"
 #define DLB_SERVE_CASE      "case "
+#define DLB_SERVE_REFERENCE "reference "
 #define DLB_SERVE_READY     "ready"
 #define DLB_SERVE_CALIBRATE "calibrate %lld %lg"
 #define DLB_SERVE_REPEATS   "repeats %lld"
 #define DLB_SERVE_RUN       "run %lld %lld"
 #define DLB_SERVE_SAMPLE    "sample %lld %ld %d"
+#define DLB_SERVE_DESCRIBE  "describe %lld"
+#define DLB_SERVE_ABOUT     "about %15s %d %lg %lg " /* and the kernel */
+#define DLB_SERVE_VERIFY    "verify %lld"
+#define DLB_SERVE_ERROR     "error %lg %lg"
 
 typedef struct dlb_serve_sample {
     int64_t ns;    /* of all calls */

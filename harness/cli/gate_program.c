@@ -71,7 +71,7 @@ void dlb_gate_program_stop(dlb_gate_program *p)
         while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) {
         }
     }
-    for (size_t i = 0; i < p->count; i++)
+    for (size_t i = 0; i < p->count + p->references; i++)
         free(p->cases[i]);
     free(p->cases);
     *p = (dlb_gate_program){0};
@@ -117,18 +117,41 @@ static int expect_greeting(dlb_gate_program *p, dlb_error *err)
                     p->path);
 }
 
+static void add_name(dlb_gate_program *p, const char *name)
+{
+    size_t all = p->count + p->references;
+    p->cases = dlb_grow(p->cases, &p->capacity, all + 1, sizeof *p->cases);
+    p->cases[all] = dlb_strdup(name);
+}
+
+/* Whether the line names a case or, behind all cases, a reference. */
+static bool take_name(dlb_gate_program *p, const char *line)
+{
+    const size_t before_case = strlen(DLB_SERVE_CASE), before = strlen(DLB_SERVE_REFERENCE);
+    if (p->count + p->references == CASES_MAX)
+        return false;
+    if (p->references == 0 && strncmp(line, DLB_SERVE_CASE, before_case) == 0) {
+        add_name(p, line + before_case);
+        p->count++;
+        return true;
+    }
+    if (strncmp(line, DLB_SERVE_REFERENCE, before) == 0) {
+        add_name(p, line + before);
+        p->references++;
+        return true;
+    }
+    return false;
+}
+
 int dlb_gate_program_greet(dlb_gate_program *p, dlb_error *err)
 {
-    const size_t before_name = strlen(DLB_SERVE_CASE);
     char line[LINE_SIZE];
     int status = expect_greeting(p, err);
     while (status == 0 && (status = read_line(p, line, err)) == 0) {
         if (strcmp(line, DLB_SERVE_READY) == 0)
             return 0;
-        if (strncmp(line, DLB_SERVE_CASE, before_name) != 0 || p->count == CASES_MAX)
+        if (!take_name(p, line))
             return fail_answer(p, line, err);
-        p->cases = dlb_grow(p->cases, &p->capacity, p->count + 1, sizeof *p->cases);
-        p->cases[p->count++] = dlb_strdup(line + before_name);
     }
     return status;
 }
@@ -139,6 +162,42 @@ int dlb_gate_program_find(const dlb_gate_program *p, const char *name)
         if (strcmp(p->cases[i], name) == 0)
             return (int)i;
     return -1;
+}
+
+int dlb_gate_program_find_reference(const dlb_gate_program *p, const char *beginning)
+{
+    for (size_t i = p->count; i < p->count + p->references; i++)
+        if (strncmp(p->cases[i], beginning, strlen(beginning)) == 0)
+            return (int)i;
+    return -1;
+}
+
+int dlb_gate_program_describe(dlb_gate_program *p, int number, dlb_gate_about *about,
+                              dlb_error *err)
+{
+    char line[LINE_SIZE];
+    int read = 0;
+    snprintf(line, sizeof line, DLB_SERVE_DESCRIBE, (long long)number);
+    int status = ask(p, line, err);
+    if (status < 0)
+        return status;
+    if (sscanf(line, DLB_SERVE_ABOUT "%n", about->role, &about->images, &about->flops,
+               &about->bytes, &read) != 4 ||
+        read == 0 || about->images < 1)
+        return fail_answer(p, line, err);
+    snprintf(about->kernel, sizeof about->kernel, "%s", line + read);
+    return 0;
+}
+
+int dlb_gate_program_verify(dlb_gate_program *p, int number, double *error, double *bound,
+                            dlb_error *err)
+{
+    char line[LINE_SIZE];
+    snprintf(line, sizeof line, DLB_SERVE_VERIFY, (long long)number);
+    int status = ask(p, line, err);
+    if (status == 0 && sscanf(line, DLB_SERVE_ERROR, error, bound) != 2)
+        return fail_answer(p, line, err);
+    return status;
 }
 
 int dlb_gate_program_calibrate(dlb_gate_program *p, int number, double seconds, long long *repeats,

@@ -15,9 +15,17 @@ typedef struct dlb_gate_program {
     const char *path;
     pid_t pid;
     FILE *to, *from;
-    size_t count, capacity;
-    char **cases; /* the names of what it serves */
+    size_t count, references, capacity;
+    char **cases; /* the names of `count` cases, then those of its references */
 } dlb_gate_program;
+
+/* What a program says of a case. */
+typedef struct dlb_gate_about {
+    char role[16]; /* "kernel", "step", …: see cli/bench_cases.h */
+    char kernel[64];
+    int images;          /* of a call */
+    double flops, bytes; /* of a call; NaN: not known */
+} dlb_gate_about;
 
 /* `argv` begins with the program's path and ends with NULL. It goes on while it gets ready. */
 int dlb_gate_program_start(dlb_gate_program *program, const char *const *argv, dlb_error *err);
@@ -27,6 +35,16 @@ int dlb_gate_program_greet(dlb_gate_program *program, dlb_error *err);
 
 /* The number of a case, or -1: it has none of that name. */
 int dlb_gate_program_find(const dlb_gate_program *program, const char *name);
+
+/* The same of a reference whose name begins so. */
+int dlb_gate_program_find_reference(const dlb_gate_program *program, const char *beginning);
+
+int dlb_gate_program_describe(dlb_gate_program *program, int number, dlb_gate_about *about,
+                              dlb_error *err);
+
+/* How far a case's results are from those of `ref`, and how far they may be; NaN: not known. */
+int dlb_gate_program_verify(dlb_gate_program *program, int number, double *error, double *bound,
+                            dlb_error *err);
 
 /* How many calls take so many seconds; and so many calls, timed. */
 int dlb_gate_program_calibrate(dlb_gate_program *program, int number, double seconds,

@@ -1,0 +1,148 @@
+#include "cli/bench_verify.h"
+
+#include <math.h>
+
+double dlb_verify_difference(const float *actual, const float *expected, size_t count)
+{
+    double difference = 0, size = 0;
+    for (size_t i = 0; i < count; i++) {
+        double apart = (double)actual[i] - (double)expected[i];
+        difference += apart * apart;
+        size += (double)expected[i] * (double)expected[i];
+    }
+    if (!isfinite(difference) || !isfinite(size))
+        return INFINITY;
+    return difference > 0 ? sqrt(difference / fmax(size, 1e-60)) : 0;
+}
+
+/* ---- A table of kernels with few that are not of `ref` ---- */
+
+typedef struct mixture {
+    dlk_kernels kernels;
+    const dlk_stage_forward *forward[2];
+    const dlk_stage_backward *backward[2];
+    const dlk_stage_forward *lane_forward[2];
+    dlk_lanes lanes;
+} mixture;
+
+static void take_operation(dlk_kernels *to, const dlk_kernels *from, dlk_operation operation)
+{
+    switch (operation) {
+#define TAKE(name, type)                                                                           \
+    case DLK_OP_##name:                                                                            \
+        to->name = from->name;                                                                     \
+        break;
+        DLK_OPERATIONS(TAKE)
+#undef TAKE
+    default:
+        break;
+    }
+}
+
+/* A stage needs kernels both ways: the other one is whatever the plan has. */
+static void take_stage(mixture *m, const dlk_kernels *own, const dlb_kernel_parts *parts)
+{
+    m->kernels.stage_forward = own->stage_forward;
+    m->kernels.stage_backward = own->stage_backward;
+    if (parts->backward) {
+        m->backward[0] = parts->backward;
+        m->kernels.stage_backward = m->backward;
+    } else if (parts->lanes) {
+        m->lane_forward[0] = parts->forward;
+        m->lanes = *own->lanes;
+        m->lanes.forward = m->lane_forward;
+        m->kernels.lanes = &m->lanes;
+    } else {
+        m->forward[0] = parts->forward;
+        m->kernels.stage_forward = m->forward;
+    }
+}
+
+static int mix(mixture *m, const dlk_kernels *own, const dlb_kernel_parts *parts, dlb_error *err)
+{
+    *m = (mixture){0};
+    int status = dlk_kernels_select(&m->kernels, DLK_FAMILY_REF, DLK_ISA_AUTO, err);
+    if (status < 0)
+        return status;
+    if (parts->whole)
+        m->kernels = *own;
+    else if (parts->forward || parts->backward)
+        take_stage(m, own, parts);
+    else
+        take_operation(&m->kernels, own, parts->operation);
+    return 0;
+}
+
+/* ---- A step ---- */
+
+static int run_step(const dlb_kernel_plan *p, const dlk_kernels *kernels, dlb_bench_step *step,
+                    dlb_error *err)
+{
+    int status = dlb_bench_step_init(step, p->model, kernels, p->batch, err);
+    if (status < 0)
+        return status;
+    dlb_bench_step_seal(step, p->parameters);
+    step->batch = p->blas.batch; /* it has the images as floats and as pixels */
+    step->batch.gradients = step->gradients;
+    step->batch.result = &step->result;
+    if (step->pixels)
+        step->batch.x = NULL;
+    dlb_bench_step_run(step);
+    return 0;
+}
+
+/* Tensor by tensor, as small ones would drown in large ones. */
+static double compare(const dlb_bench_step *actual, const dlb_bench_step *expected)
+{
+    const dlb_graph *graph = expected->graph;
+    double loss = expected->result.loss_sum;
+    double worst = fabs(actual->result.loss_sum - loss) / fmax(fabs(loss), 1e-30);
+    for (int i = 0; i < dlb_graph_block_count(graph); i++) {
+        const dlb_block *block = dlb_graph_block(graph, i);
+        const float *one = actual->gradients + block->offset;
+        const float *other = expected->gradients + block->offset;
+        size_t weights = (size_t)block->weights, biases = (size_t)block->biases;
+        worst = fmax(worst, dlb_verify_difference(one, other, weights));
+        worst = fmax(worst, dlb_verify_difference(one + weights, other + weights, biases));
+    }
+    return isnan(worst) ? INFINITY : worst;
+}
+
+static int compare_with_ref(const dlb_kernel_plan *p, const mixture *m, double *error,
+                            dlb_error *err)
+{
+    dlk_kernels ref;
+    dlb_bench_step actual = {0}, expected = {0};
+    int status = dlk_kernels_select(&ref, DLK_FAMILY_REF, DLK_ISA_AUTO, err);
+    if (status == 0)
+        status = run_step(p, &ref, &expected, err);
+    if (status == 0)
+        status = run_step(p, &m->kernels, &actual, err);
+    if (status == 0)
+        *error = compare(&actual, &expected);
+    dlb_bench_step_release(&actual);
+    dlb_bench_step_release(&expected);
+    return status;
+}
+
+/* ---- A row ---- */
+
+static bool is_in_a_step(const dlb_kernel_row *row)
+{
+    const dlb_kernel_parts *parts = &row->parts;
+    bool updates = parts->operation == DLK_OP_sgd || parts->operation == DLK_OP_adam ||
+                   parts->operation == DLK_OP_adagrad;
+    return parts->whole || parts->forward || parts->backward ||
+           (parts->operation != DLK_OP_COUNT && !updates);
+}
+
+int dlb_verify_row(const dlb_kernel_plan *p, const dlb_kernel_row *row, double *error,
+                   dlb_error *err)
+{
+    mixture m;
+    *error = NAN;
+    if (!is_in_a_step(row))
+        return 0;
+    int status = mix(&m, &p->kernels, &row->parts, err);
+    return status < 0 ? status : compare_with_ref(p, &m, error, err);
+}
