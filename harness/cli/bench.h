@@ -26,6 +26,10 @@ int dlb_bench_number(const char *flag, const char *text, long long least, long l
 int dlb_bench_real(const char *flag, const char *text, double least, double most, double *value,
                    dlb_error *err);
 
+/* Whether "MODEL NAME" contains one of the texts that `only` lists, separated by commas; NULL: any.
+ */
+bool dlb_bench_is_wanted(const char *only, const char *model, const char *name);
+
 enum { DLB_BENCH_WORD = 32 };
 
 /* The next word of a flag's list, whose words are separated by blanks or commas; false at its end.

@@ -10,9 +10,9 @@ enum { GEMM_SIDE = 512, TRIAD_FLOATS = 1 << 18 };
 const char *dlb_case_role_name(dlb_case_role role)
 {
     static const char *const names[DLB_CASE_ROLES] = {
-        [DLB_CASE_KERNEL] = "kernel", [DLB_CASE_OTHER] = "other",
+        [DLB_CASE_KERNEL] = "kernel",         [DLB_CASE_OTHER] = "other",
         [DLB_CASE_EVALUATION] = "evaluation", [DLB_CASE_STEP] = "step",
-        [DLB_CASE_INPUT] = "input", [DLB_CASE_REFERENCE] = "reference"};
+        [DLB_CASE_INPUT] = "input",           [DLB_CASE_REFERENCE] = "reference"};
     return names[role];
 }
 

@@ -99,8 +99,8 @@ static void make_references(bench *b)
     b->references = dlb_references_create(&options);
     for (int i = 0; i < DLB_REFERENCES; i++) {
         b->reference_calls[i] = (dlb_kernel_call){b->references, runs[i], NULL, 1};
-        b->ways[i] = way_of(dlb_reference_name(b->references, (dlb_reference)i),
-                            &b->reference_calls[i]);
+        b->ways[i] =
+            way_of(dlb_reference_name(b->references, (dlb_reference)i), &b->reference_calls[i]);
     }
 }
 
@@ -155,9 +155,8 @@ static int measure(bench *b, dlb_error *err)
 static int tell(bench *b, const dlb_bench_scene *scene, dlb_error *err)
 {
     const options *o = b->options;
-    dlb_kernel_result result = {.plan = &b->training.plan,
-                                .rounds = (int)o->rounds,
-                                .references = b->references};
+    dlb_kernel_result result = {
+        .plan = &b->training.plan, .rounds = (int)o->rounds, .references = b->references};
     for (int i = 0; i < DLB_REFERENCES; i++)
         result.reference_s[i] = b->reference_s[i];
     int status = o->csv ? dlb_kernel_csv_save(&result, o->csv, err) : 0;

@@ -59,7 +59,8 @@ typedef struct dlb_kernel_plan {
     const dlb_model *model;
     const dlb_workload *workload;
     int batch;
-    int threads;  /* of the team that runs operations; of several, stages are no rows by themselves */
+    int threads;  /* of the team that runs operations; of several, stages are no rows by themselves
+                   */
     double alive; /* see dlb_bench_stage_data */
     dlk_kernels kernels, blas_kernels;
     float *parameters;

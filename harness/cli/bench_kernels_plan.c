@@ -164,8 +164,8 @@ static dlb_kernel_row *add_row(dlb_kernel_plan *p, const char *layers, const cha
 {
     p->rows = dlb_grow(p->rows, &p->row_capacity, p->row_count + 1, sizeof *p->rows);
     dlb_kernel_row *row = &p->rows[p->row_count++];
-    *row = (dlb_kernel_row){
-        .images = p->batch, .nonzero = NAN, .parts = {.operation = DLK_OP_COUNT}};
+    *row =
+        (dlb_kernel_row){.images = p->batch, .nonzero = NAN, .parts = {.operation = DLK_OP_COUNT}};
     snprintf(row->name, sizeof row->name, "%s%s%s", layers, what ? " " : "", what ? what : "");
     return row;
 }
@@ -399,8 +399,7 @@ static void add_step(dlb_kernel_plan *p)
     dlk_cost layers = dlb_model_train_cost(p->model, p->batch), parameters = update_cost(p);
     row->kernel = dlk_family_name(p->kernels.family);
     row->parts.whole = true;
-    row->cost =
-        (dlk_cost){layers.flops + parameters.flops, layers.bytes + parameters.bytes};
+    row->cost = (dlk_cost){layers.flops + parameters.flops, layers.bytes + parameters.bytes};
     row->own = (dlb_kernel_call){p, step_own, NULL, 1};
     row->blas = (dlb_kernel_call){p, step_blas, NULL, 1};
 }

@@ -73,8 +73,8 @@ static void add_row(const dlb_kernel_result *r, const dlb_kernel_row *row, dlb_b
 {
     dlb_spread time = scaled(spread_of(r, row->own_s), 1.0 / row->images);
     double gemm_flops = dlb_reference_cost(r->references, DLB_REFERENCE_GEMM).flops;
-    dlb_spread to_gemm = ratio_of(r, row->cost.flops / gemm_flops,
-                                  r->reference_s[DLB_REFERENCE_GEMM], row->own_s);
+    dlb_spread to_gemm =
+        ratio_of(r, row->cost.flops / gemm_flops, r->reference_s[DLB_REFERENCE_GEMM], row->own_s);
     dlb_spread to_blas = ratio_of(r, 1, row->blas_s, row->own_s);
     dlb_bench_table_add(table, row->name);
     add_kernel(row, table);
@@ -91,8 +91,9 @@ static void print_references(const dlb_kernel_result *r)
     double flops = dlb_reference_cost(r->references, DLB_REFERENCE_GEMM).flops;
     printf("\n  %s of OpenBLAS %.1f GFLOP/s (%.1f…%.1f), FMA peak of a core %.1f GFLOP/s, "
            "triad %.1f GB/s: of the same rounds\n",
-           dlb_reference_name(r->references, DLB_REFERENCE_GEMM), 1e-9 * flops / gemm.median, 1e-9 * flops / gemm.upper, 1e-9 * flops / gemm.lower,
-           dlb_kernel_peak_gflops(r), dlb_kernel_triad_gbs(r));
+           dlb_reference_name(r->references, DLB_REFERENCE_GEMM), 1e-9 * flops / gemm.median,
+           1e-9 * flops / gemm.upper, 1e-9 * flops / gemm.lower, dlb_kernel_peak_gflops(r),
+           dlb_kernel_triad_gbs(r));
 }
 
 static bool has_evaluation(const dlb_kernel_plan *p)

@@ -23,6 +23,12 @@ typedef struct dlb_kernel_request {
     const char *model, *data, *kernels, *isa, *batch;
 } dlb_kernel_request;
 
+/*
+ * Whether there is what is asked for: for who asks other processes, so that it is refused once and
+ * clearly.
+ */
+int dlb_kernel_request_check(const dlb_kernel_request *request, dlb_error *err);
+
 void dlb_kernel_training_init(dlb_kernel_training *training);
 void dlb_kernel_training_release(dlb_kernel_training *training);
 

@@ -90,10 +90,10 @@ typedef struct job {
 
 static void run_hand(void *arg, int task, int thread)
 {
-    static void (*const runs[])(const dlb_references *, hand *) = {
-        [DLB_REFERENCE_GEMM] = run_gemm,
-        [DLB_REFERENCE_TRIAD] = run_triad,
-        [DLB_REFERENCE_PEAK] = run_peak};
+    static void (*const runs[])(const dlb_references *,
+                                hand *) = {[DLB_REFERENCE_GEMM] = run_gemm,
+                                           [DLB_REFERENCE_TRIAD] = run_triad,
+                                           [DLB_REFERENCE_PEAK] = run_peak};
     const job *j = arg;
     (void)thread;
     runs[j->which](j->references, &j->references->hands[task]);
@@ -116,8 +116,8 @@ void dlb_reference_run(dlb_references *r, dlb_reference which)
 
 const char *dlb_reference_name(const dlb_references *r, dlb_reference which)
 {
-    static const char *const names[] = {[DLB_REFERENCE_TRIAD] = "triad",
-                                        [DLB_REFERENCE_PEAK] = "FMA peak"};
+    static const char *const names[] = {
+        [DLB_REFERENCE_TRIAD] = "triad", [DLB_REFERENCE_PEAK] = "FMA peak"};
     return which == DLB_REFERENCE_GEMM ? r->gemm_name : names[which];
 }
 

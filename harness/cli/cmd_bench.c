@@ -1,5 +1,6 @@
 #include "base/str.h"
 #include "cli/bench.h"
+#include "cli/bench_all.h"
 #include "cli/cmd.h"
 
 static const struct subject {
@@ -21,10 +22,9 @@ static const struct subject {
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
-static void print_usage(FILE *out)
+static void print_subjects(FILE *out)
 {
-    fprintf(out, "usage: dlbench bench SUBJECT [--flag value …]\n\n"
-                 "Measure a part of the program on this machine.\n\n");
+    fprintf(out, "\nSubjects: dlbench bench SUBJECT [--flag value …]\n");
     for (int i = 0; i < SUBJECTS; i++)
         fprintf(out, "  %-10s %s\n", subjects[i].name, subjects[i].about);
     fprintf(out, "\ndlbench bench SUBJECT --help lists the flags of a subject.\n");
@@ -46,14 +46,8 @@ static int fail_unknown(const char *name)
 
 int cmd_bench(int argc, char **argv)
 {
-    if (argc < 2) {
-        print_usage(stderr);
-        return DLB_EXIT_USAGE;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        print_usage(stdout);
-        return DLB_EXIT_OK;
-    }
+    if (argc < 2 || argv[1][0] == '-')
+        return dlb_bench_all(argc, argv, print_subjects);
     for (int i = 0; i < SUBJECTS; i++)
         if (strcmp(argv[1], subjects[i].name) == 0)
             return subjects[i].run(argc - 1, argv + 1);
@@ -90,4 +84,25 @@ bool dlb_bench_next_word(const char **list, char word[DLB_BENCH_WORD])
     snprintf(word, DLB_BENCH_WORD, "%.*s", (int)length, *list);
     *list += length;
     return length > 0;
+}
+
+static bool contains_one_of(const char *text, const char *words)
+{
+    while (*words) {
+        size_t length = strcspn(words, ",");
+        for (const char *at = text; length && *at; at++)
+            if (strncmp(at, words, length) == 0)
+                return true;
+        words += length + (words[length] == ',');
+    }
+    return false;
+}
+
+bool dlb_bench_is_wanted(const char *only, const char *model, const char *name)
+{
+    dlb_str whole = DLB_STR_INIT;
+    dlb_str_addf(&whole, "%s %s", model, name);
+    bool wanted = !only || contains_one_of(whole.text, only);
+    dlb_str_release(&whole);
+    return wanted;
 }

@@ -6,7 +6,6 @@
 #include "cli/gate_report.h"
 #include "cli/gate_revision.h"
 #include "cli/relaunch.h"
-#include "train/choice.h"
 
 static const char name[] = "dlbench check";
 
@@ -85,26 +84,14 @@ static int check_files(const options *o, dlb_error *err)
     return 0;
 }
 
-/* What programs are asked for is looked at here first, so that it is refused once and clearly. */
-static int check_request(const options *o, const char *model, dlb_error *err)
-{
-    const dlb_kernel_request request = {
-        .model = model, .data = o->gate.data, .kernels = o->gate.kernels, .isa = o->gate.isa};
-    dlb_kernel_training training;
-    dlk_kernels kernels;
-    dlb_kernel_training_init(&training);
-    int status = dlb_kernel_training_ask(&training, &request, err);
-    if (status == 0)
-        status = dlb_choose_kernels(&kernels, &training.workload, err);
-    dlb_kernel_training_release(&training);
-    return status;
-}
-
 static int check_requests(const options *o, dlb_error *err)
 {
     int status = 0;
-    for (const char *const *model = o->gate.models; *model && status == 0; model++)
-        status = check_request(o, *model, err);
+    for (const char *const *model = o->gate.models; *model && status == 0; model++) {
+        const dlb_kernel_request request = {
+            .model = *model, .data = o->gate.data, .kernels = o->gate.kernels, .isa = o->gate.isa};
+        status = dlb_kernel_request_check(&request, err);
+    }
     return status;
 }
 

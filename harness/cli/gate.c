@@ -1,14 +1,13 @@
 #include "cli/gate.h"
 
 #include <math.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/bench.h"
 #include "cli/stop.h"
-#include "measure/cores.h"
 #include "stats/spread.h"
 
 static const double slice_s = 0.0003; /* at least: ten thousand steps of the clock */
@@ -69,30 +68,6 @@ static int start(const dlb_gate_options *o, dlb_gate_side side, const char *mode
     return dlb_gate_program_start(program, argv, err);
 }
 
-/* All on the last core, as the first has most of the interrupts, and us with them. While they get
- * ready they may have all. Where it is refused, the kernel places them. */
-static void gather(const dlb_gate_program *programs)
-{
-    const dlb_cores *cores = dlb_cores_of_process();
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET((size_t)dlb_cpus_at(&cores->cpus, cores->count - 1), &one);
-    for (int side = 0; side < DLB_GATE_SIDES; side++)
-        sched_setaffinity(programs[side].pid, sizeof one, &one);
-    sched_setaffinity(0, sizeof one, &one);
-}
-
-static void disperse(void)
-{
-    const dlb_cores *cores = dlb_cores_of_process();
-    cpu_set_t all;
-    CPU_ZERO(&all);
-    for (int cpu = -1; (cpu = dlb_cpus_next(&cores->cpus, cpu)) >= 0;)
-        if (cpu < CPU_SETSIZE)
-            CPU_SET((size_t)cpu, &all);
-    sched_setaffinity(0, sizeof all, &all);
-}
-
 static void stop_all(dlb_gate_program *programs)
 {
     for (int side = 0; side < DLB_GATE_SIDES; side++)
@@ -116,27 +91,6 @@ static int start_all(const dlb_gate *g, const char *model, int sides, dlb_gate_p
 
 /* ---- What there is ---- */
 
-static bool contains_one_of(const char *text, const char *words)
-{
-    while (*words) {
-        size_t length = strcspn(words, ",");
-        for (const char *at = text; length && *at; at++)
-            if (strncmp(at, words, length) == 0)
-                return true;
-        words += length + (words[length] == ',');
-    }
-    return false;
-}
-
-static bool is_wanted(const dlb_gate_options *o, const char *model, const char *name)
-{
-    dlb_str whole = DLB_STR_INIT;
-    dlb_str_addf(&whole, "%s %s", model, name);
-    bool wanted = !o->only || contains_one_of(whole.text, o->only);
-    dlb_str_release(&whole);
-    return wanted;
-}
-
 static void add_case(dlb_gate *g, const char *model, const char *name)
 {
     g->cases = dlb_grow(g->cases, &g->capacity, g->count + 1, sizeof *g->cases);
@@ -150,7 +104,7 @@ static void add_cases(dlb_gate *g, const char *model, const dlb_gate_program *be
     for (size_t i = 0; i < after->count; i++) {
         if (dlb_gate_program_find(before, after->cases[i]) < 0)
             g->left_out++;
-        else if (is_wanted(&g->options, model, after->cases[i]))
+        else if (dlb_bench_is_wanted(g->options.only, model, after->cases[i]))
             add_case(g, model, after->cases[i]);
     }
     for (size_t i = 0; i < before->count; i++)
@@ -242,8 +196,7 @@ static void conclude(const trial *t, const dlb_turns *turns)
     dlb_gate_case *c = &t->gate->cases[t->kernel];
     for (int side = 0; side < DLB_GATE_SIDES; side++)
         c->seconds[side][t->round] = dlb_turns_seconds(turns, side);
-    c->change[t->round] =
-        dlb_turns_log_ratio(turns, DLB_GATE_AFTER, DLB_GATE_BEFORE, PASSES_LEAST);
+    c->change[t->round] = dlb_turns_log_ratio(turns, DLB_GATE_AFTER, DLB_GATE_BEFORE, PASSES_LEAST);
     c->control[t->round] =
         dlb_turns_log_ratio(turns, DLB_GATE_CONTROL, DLB_GATE_BEFORE, PASSES_LEAST);
 }
@@ -289,11 +242,11 @@ static bool has_chosen(const dlb_gate *g, const char *model)
 static int measure_model(dlb_gate *g, int series, size_t round, const char *model, dlb_error *err)
 {
     dlb_gate_program programs[DLB_GATE_SIDES];
-    disperse();
+    dlb_gate_disperse();
     int status = start_all(g, model, DLB_GATE_SIDES, programs, err);
     if (status < 0)
         return status;
-    gather(programs);
+    dlb_gate_gather(programs, DLB_GATE_SIDES);
     for (size_t i = 0; i < g->count && status == 0; i++) {
         if (!g->cases[i].chosen || g->cases[i].model != model)
             continue;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "base/mem.h"
 #include "cli/stop.h"
+#include "measure/cores.h"
 
 extern char **environ;
 
@@ -75,6 +77,30 @@ void dlb_gate_program_stop(dlb_gate_program *p)
         free(p->cases[i]);
     free(p->cases);
     *p = (dlb_gate_program){0};
+}
+
+/* ---- Its place ---- */
+
+void dlb_gate_gather(const dlb_gate_program *programs, int count)
+{
+    const dlb_cores *cores = dlb_cores_of_process();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)dlb_cpus_at(&cores->cpus, cores->count - 1), &one);
+    for (int i = 0; i < count; i++)
+        sched_setaffinity(programs[i].pid, sizeof one, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+void dlb_gate_disperse(void)
+{
+    const dlb_cores *cores = dlb_cores_of_process();
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (int cpu = -1; (cpu = dlb_cpus_next(&cores->cpus, cpu)) >= 0;)
+        if (cpu < CPU_SETSIZE)
+            CPU_SET((size_t)cpu, &all);
+    sched_setaffinity(0, sizeof all, &all);
 }
 
 /* ---- Lines ---- */

@@ -52,6 +52,14 @@ int dlb_gate_program_calibrate(dlb_gate_program *program, int number, double sec
 int dlb_gate_program_run(dlb_gate_program *program, int number, long long repeats,
                          dlb_serve_sample *sample, dlb_error *err);
 
+/*
+ * Bind them, and this process, to one core: the last, as the first has most of the interrupts.
+ * Where that is refused, the kernel places them. And let this process use all cores again, so that
+ * what it starts next gets ready on all of them.
+ */
+void dlb_gate_gather(const dlb_gate_program *programs, int count);
+void dlb_gate_disperse(void);
+
 /* End it and wait for its end. A zeroed one is none. */
 void dlb_gate_program_stop(dlb_gate_program *program);
 

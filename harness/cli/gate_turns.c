@@ -57,7 +57,15 @@ static void take(dlb_turns *t, int side, const dlb_serve_sample *sample)
         t->keep(t->arg, &slice);
 }
 
-static int pass(dlb_turns *t, dlb_error *err)
+static bool is_undisturbed(const dlb_turns *t, int number)
+{
+    double sum = 0;
+    for (int side = 0; side < t->sides; side++)
+        sum += t->logs[side][number];
+    return !isnan(sum);
+}
+
+int dlb_turns_pass(dlb_turns *t, dlb_error *err)
 {
     for (int side = 0; side < t->sides; side++)
         t->logs[side][t->passes] = 0;
@@ -69,26 +77,15 @@ static int pass(dlb_turns *t, dlb_error *err)
             return status;
         take(t, side, &sample);
     }
+    t->undisturbed += is_undisturbed(t, t->passes++);
     return 0;
-}
-
-static bool is_undisturbed(const dlb_turns *t, int number)
-{
-    double sum = 0;
-    for (int side = 0; side < t->sides; side++)
-        sum += t->logs[side][number];
-    return !isnan(sum);
 }
 
 int dlb_turns_run(dlb_turns *t, int wanted, dlb_error *err)
 {
-    int most = DLB_TURNS_MOST / DLB_TURNS_PASSES * wanted, status = 0;
-    if (most > DLB_TURNS_MOST)
-        most = DLB_TURNS_MOST;
-    for (int good = 0; good < wanted && t->passes < most && status == 0; t->passes++) {
-        status = pass(t, err);
-        good += is_undisturbed(t, t->passes);
-    }
+    int status = 0;
+    while (t->undisturbed < wanted && t->passes < DLB_TURNS_MOST && status == 0)
+        status = dlb_turns_pass(t, err);
     return status;
 }
 

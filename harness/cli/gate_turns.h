@@ -4,8 +4,8 @@
  * are a millisecond apart. One in which somebody else was given the CPU does not count, and another
  * makes up for it.
  *
- *     dlb_turns turns = {.sides = 2, .side = {{program, number}, {program, other}}, .order = order};
- *     dlb_turns_calibrate → dlb_turns_warm_up → dlb_turns_run → medians
+ *     dlb_turns turns = {.sides = 2, .side = {{program, number}, {program, other}}, .order =
+ * order}; dlb_turns_calibrate → dlb_turns_warm_up → dlb_turns_run → medians
  */
 #ifndef DLB_CLI_GATE_TURNS_H
 #define DLB_CLI_GATE_TURNS_H
@@ -38,11 +38,11 @@ typedef struct dlb_turn_slice {
 typedef struct dlb_turns {
     int sides;
     dlb_turn side[DLB_TURNS_SIDES];
-    const int *order;                                        /* who comes first, second and third */
-    void (*keep)(void *arg, const dlb_turn_slice *slice);    /* every slice; NULL: nobody */
+    const int *order;                                     /* who comes first, second and third */
+    void (*keep)(void *arg, const dlb_turn_slice *slice); /* every slice; NULL: nobody */
     void *arg;
 
-    int passes; /* so far */
+    int passes, undisturbed; /* so far */
     /* Of each pass, the mean of its two slices as a logarithm of seconds; NaN: disturbed. */
     double logs[DLB_TURNS_SIDES][DLB_TURNS_MOST];
 } dlb_turns;
@@ -53,7 +53,9 @@ int dlb_turns_calibrate(dlb_turns *turns, int side, double seconds, dlb_error *e
 /* Untimed slices of each side until they no longer become faster. */
 int dlb_turns_warm_up(const dlb_turns *turns, dlb_error *err);
 
-/* Passes until `wanted` were undisturbed, or three times as many are over. */
+/* One more pass, of DLB_TURNS_MOST at most; and passes until `wanted` were undisturbed, or there is
+ * no room for more. */
+int dlb_turns_pass(dlb_turns *turns, dlb_error *err);
 int dlb_turns_run(dlb_turns *turns, int wanted, dlb_error *err);
 
 /* Seconds of a call of a side: the median over its undisturbed passes; NaN: there is none. */

@@ -1,0 +1,163 @@
+#include "cli/bench_all.h"
+
+#include "base/file.h"
+#include "cli/bench.h"
+#include "cli/bench_kernels_training.h"
+#include "cli/bench_scene.h"
+#include "cli/bench_suite_report.h"
+#include "cli/cmd.h"
+#include "cli/gate.h"
+#include "cli/relaunch.h"
+#include "measure/cores.h"
+
+static const char name[] = "dlbench bench";
+
+#define ROUNDS "5"
+#define BUDGET "120"
+
+typedef struct options {
+    const char *model, *threads, *rounds, *budget;
+    const char *csv, *json; /* files; NULL: none */
+    bool list;
+    dlb_suite_options suite;
+} options;
+
+/* ---- Measuring ---- */
+
+static int save(const options *o, const dlb_suite *s, dlb_error *err)
+{
+    int status = o->csv ? dlb_suite_csv_save(s, o->csv, err) : 0;
+    if (status == 0 && o->json)
+        status = dlb_suite_save_json(s, o->json, err);
+    return status;
+}
+
+static int measure(const options *o, dlb_suite *s, dlb_error *err)
+{
+    dlb_bench_scene scene = dlb_bench_scene_now();
+    int status = dlb_suite_run(s, err);
+    if (status == 0)
+        status = save(o, s, err);
+    dlb_bench_progress_clear(s->options.progress);
+    if (status < 0)
+        return status;
+    dlb_suite_print(s);
+    dlb_bench_scene_print(&scene, 1);
+    return 0;
+}
+
+static int run(const options *o)
+{
+    char program[PATH_MAX];
+    dlb_error err;
+    dlb_bench_progress progress;
+    dlb_suite suite = {.options = o->suite};
+    suite.options.program = program;
+    suite.options.progress = &progress;
+    dlb_bench_progress_init(&progress, stderr);
+    dlb_gate_settle();
+    int status = dlb_relaunch_path(program, &err);
+    if (status == 0)
+        status = dlb_suite_survey(&suite, &err);
+    dlb_bench_progress_clear(&progress);
+    size_t wrong = status == 0 ? dlb_suite_print_wrong(&suite) : 0;
+    if (status == 0 && o->list)
+        dlb_suite_list(&suite);
+    else if (status == 0 && wrong == 0)
+        status = measure(o, &suite, &err);
+    dlb_suite_release(&suite);
+    if (status < 0)
+        return dlb_cli_fail(name, &err);
+    return wrong ? DLB_EXIT_SHORT : DLB_EXIT_OK;
+}
+
+/* ---- What is asked for ---- */
+
+static int check_files(const options *o, dlb_error *err)
+{
+    if ((o->csv && dlb_suite_csv_check(o->csv, err) < 0) ||
+        (o->json && dlb_file_writable(o->json, err) < 0))
+        return DLB_BAD_INPUT;
+    return 0;
+}
+
+static int check_models(const options *o, dlb_error *err)
+{
+    const dlb_suite_options *s = &o->suite;
+    int status = 0;
+    for (const char *const *model = s->models; *model && status == 0; model++) {
+        const dlb_kernel_request request = {.model = *model,
+                                            .data = s->data,
+                                            .kernels = s->kernels,
+                                            .isa = s->isa,
+                                            .batch = s->batch};
+        status = dlb_kernel_request_check(&request, err);
+    }
+    return status;
+}
+
+static int parse(options *o, dlb_error *err)
+{
+    long long threads = 1, rounds = 0;
+    if (dlb_relaunch_is_done())
+        return dlb_fail(err, DLB_BAD_INPUT, "it starts its processes itself and needs no launcher");
+    if (dlb_bench_number("--threads", o->threads, 1, dlb_cores_allowed(), &threads, err) < 0 ||
+        dlb_bench_number("--rounds", o->rounds, 1, 10000, &rounds, err) < 0 ||
+        dlb_bench_real("--budget", o->budget, 0, 1e6, &o->suite.budget_s, err) < 0 ||
+        check_files(o, err) < 0)
+        return DLB_BAD_INPUT;
+    o->suite.threads = (int)threads;
+    o->suite.rounds = (int)rounds;
+    return check_models(o, err);
+}
+
+int dlb_bench_all(int argc, char **argv, void (*more_help)(FILE *out))
+{
+    options o = {.threads = "1", .rounds = ROUNDS, .budget = BUDGET};
+    const dlb_flag flags[] = {
+        {"model",
+         "only this model, or the path of a .model file with layers of any shape (default: "
+         "horovod_cnn and keras_cnn)",
+         "NAME|FILE", &o.model, NULL},
+        {"kernels", "only this family of kernels (default: simd, blas and ref)", "FAMILY",
+         &o.suite.kernels, NULL},
+        {"isa", "only this instruction set (default: all that this CPU has)", "ISA", &o.suite.isa,
+         NULL},
+        {"only", "only what has one of these in its name, separated by commas", "WORDS",
+         &o.suite.only, NULL},
+        {"list", "show what there is, and measure nothing", NULL, NULL, &o.list},
+        {"verify", "compare results with those of ref first; exit 1 if any is wrong", NULL, NULL,
+         &o.suite.verify},
+        {"threads", "of the team that computes (default 1)", "N", &o.threads, NULL},
+        {"batch", "images in a step (default: the model's)", "N", &o.suite.batch, NULL},
+        {"data", "what is trained on, as for train (default mnist)", "NAME|DIR", &o.suite.data,
+         NULL},
+        {"steps", "of training before, on which depends what is zero", "N", &o.suite.steps, NULL},
+        {"rounds", "of new processes (default " ROUNDS ")", "N", &o.rounds, NULL},
+        {"budget",
+         "seconds of measuring in all, but for what is slower than its share (default " BUDGET ")",
+         "S", &o.budget, NULL},
+        {"csv", "append one row a measured slice to this file", "FILE", &o.csv, NULL},
+        {"json", "write the results to this file", "FILE", &o.json, NULL},
+    };
+    const dlb_command command = {
+        .name = name,
+        .about = "Time every kernel of every family and instruction set, whole training steps and "
+                 "the input pipeline, each beside OpenBLAS's sgemm or a triad. Subjects of their "
+                 "own are listed below.",
+        .operands = "",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags};
+    dlb_arguments arguments;
+    dlb_error err;
+    int status;
+    if (!dlb_cli_begin(&command, argc, argv, &arguments, &status)) {
+        if (status == DLB_EXIT_OK)
+            more_help(stdout);
+        return status;
+    }
+    const char *const usual[] = {"horovod_cnn", "keras_cnn", NULL};
+    const char *const one[] = {o.model, NULL};
+    o.suite.models = o.model ? one : usual;
+    return parse(&o, &err) < 0 ? dlb_cli_fail(name, &err) : run(&o);
+}

@@ -1,0 +1,373 @@
+#include "cli/bench_suite.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/bench.h"
+#include "cli/stop.h"
+#include "dlk/dispatch.h"
+#include "stats/spread.h"
+
+static const double slice_s = 0.001; /* at least: fifty thousand steps of the clock */
+
+enum { REFERENCE_PASSES = 4 };
+
+/* ---- Kinds ---- */
+
+static void add_kind(dlb_suite *s, const char *model, dlk_family family, dlk_isa isa)
+{
+    const dlb_suite_options *o = &s->options;
+    const char *kernels = dlk_family_name(family), *set = dlk_isa_name(isa);
+    if ((o->kernels && strcmp(o->kernels, "auto") != 0 && strcmp(o->kernels, kernels) != 0) ||
+        (o->isa && strcmp(o->isa, "auto") != 0 && strcmp(o->isa, set) != 0))
+        return;
+    s->kinds = dlb_grow(s->kinds, &s->kind_capacity, s->kind_count + 1, sizeof *s->kinds);
+    dlb_suite_kind *kind = &s->kinds[s->kind_count++];
+    *kind = (dlb_suite_kind){.model = model, .kernels = kernels, .isa = set};
+    for (int i = 0; i < DLB_REFERENCES; i++)
+        kind->reference_s[i] = dlb_alloc((size_t)o->rounds, sizeof(double));
+}
+
+/* The best first. OpenBLAS takes the best instruction set by itself; `ref` has one only. */
+static void add_kinds(dlb_suite *s, const char *model)
+{
+    dlk_isa best = dlk_isa_best();
+    for (int isa = best; isa >= DLK_ISA_SSE; isa--)
+        add_kind(s, model, DLK_FAMILY_SIMD, (dlk_isa)isa);
+    for (int isa = best; isa >= DLK_ISA_SSE; isa--)
+        add_kind(s, model, DLK_FAMILY_BLAS, (dlk_isa)isa);
+    add_kind(s, model, DLK_FAMILY_REF, DLK_ISA_SSE);
+}
+
+/* ---- Processes ---- */
+
+static int start(const dlb_suite *s, const dlb_suite_kind *kind, dlb_gate_program *program,
+                 dlb_error *err)
+{
+    enum { WORDS = 24 };
+    const dlb_suite_options *o = &s->options;
+    char threads[16];
+    snprintf(threads, sizeof threads, "%d", o->threads);
+    const char *const given[][2] = {{"--model", kind->model}, {"--kernels", kind->kernels},
+                                    {"--isa", kind->isa},     {"--batch", o->batch},
+                                    {"--data", o->data},      {"--steps", o->steps},
+                                    {"--threads", threads}};
+    const char *argv[WORDS] = {o->program, "bench", "serve", "--others"};
+    int words = 4;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i][1]) {
+            argv[words++] = given[i][0];
+            argv[words++] = given[i][1];
+        }
+    dlb_gate_disperse();
+    int status = dlb_gate_program_start(program, argv, err);
+    if (status == 0)
+        status = dlb_gate_program_greet(program, err);
+    if (status < 0)
+        dlb_gate_program_stop(program);
+    else if (o->threads == 1)
+        dlb_gate_gather(program, 1);
+    return status;
+}
+
+/* ---- References ---- */
+
+static const char *reference_beginning(int which)
+{
+    static const char *const names[] = {[DLB_REFERENCE_GEMM] = "sgemm",
+                                        [DLB_REFERENCE_TRIAD] = "triad",
+                                        [DLB_REFERENCE_PEAK] = "FMA peak"};
+    return names[which];
+}
+
+static int describe_references(dlb_suite_kind *kind, dlb_gate_program *program, dlb_error *err)
+{
+    int status = 0;
+    for (int i = 0; i < DLB_REFERENCES && status == 0; i++) {
+        int number = dlb_gate_program_find_reference(program, reference_beginning(i));
+        status = dlb_gate_program_describe(program, number, &kind->references[i], err);
+        if (status == 0)
+            snprintf(kind->reference_names[i], sizeof kind->reference_names[i], "%s",
+                     program->cases[number]);
+    }
+    return status;
+}
+
+/* The roofs of a round: all three in turn. */
+static int measure_references(dlb_suite_kind *kind, dlb_gate_program *program, size_t round,
+                              dlb_error *err)
+{
+    static const int order[] = {0, 1, 2};
+    dlb_turns turns = {.sides = DLB_REFERENCES, .order = order};
+    int status = 0;
+    for (int i = 0; i < DLB_REFERENCES && status == 0; i++) {
+        int number = dlb_gate_program_find_reference(program, reference_beginning(i));
+        turns.side[i] = (dlb_turn){program, number, 1};
+        status = dlb_turns_calibrate(&turns, i, slice_s, err);
+    }
+    if (status == 0)
+        status = dlb_turns_warm_up(&turns, err);
+    if (status == 0)
+        status = dlb_turns_run(&turns, REFERENCE_PASSES, err);
+    for (int i = 0; i < DLB_REFERENCES && status == 0; i++)
+        kind->reference_s[i][round] = dlb_turns_seconds(&turns, i);
+    return status;
+}
+
+double dlb_suite_reference_rate(const dlb_suite_kind *kind, dlb_reference which, size_t round)
+{
+    const dlb_gate_about *about = &kind->references[which];
+    double work = which == DLB_REFERENCE_TRIAD ? about->bytes : about->flops;
+    return 1e-9 * work / kind->reference_s[which][round];
+}
+
+/* ---- The survey ---- */
+
+/* By its FLOPs a byte and the roofs of the first round. */
+static dlb_reference reference_for(const dlb_suite_kind *kind, const dlb_gate_about *about)
+{
+    double peak = dlb_suite_reference_rate(kind, DLB_REFERENCE_PEAK, 0);
+    double bandwidth = dlb_suite_reference_rate(kind, DLB_REFERENCE_TRIAD, 0);
+    return about->flops / about->bytes >= peak / bandwidth ? DLB_REFERENCE_GEMM
+                                                           : DLB_REFERENCE_TRIAD;
+}
+
+static double *missing(int count)
+{
+    double *values = dlb_alloc((size_t)count, sizeof *values);
+    for (int i = 0; i < count; i++)
+        values[i] = NAN;
+    return values;
+}
+
+static dlb_suite_case *add_case(dlb_suite *s, size_t kind, const char *name)
+{
+    s->cases = dlb_grow(s->cases, &s->capacity, s->count + 1, sizeof *s->cases);
+    dlb_suite_case *c = &s->cases[s->count++];
+    *c = (dlb_suite_case){.kind = kind,
+                          .name = dlb_strdup(name),
+                          .seconds = missing(s->options.rounds),
+                          .ratio = missing(s->options.rounds),
+                          .error = NAN,
+                          .bound = NAN};
+    return c;
+}
+
+static int survey_case(dlb_suite *s, size_t kind, dlb_gate_program *program, size_t number,
+                       dlb_error *err)
+{
+    dlb_suite_case *c = add_case(s, kind, program->cases[number]);
+    int status = dlb_gate_program_describe(program, (int)number, &c->about, err);
+    c->reference = reference_for(&s->kinds[kind], &c->about);
+    if (status == 0 && s->options.verify) {
+        dlb_bench_progress_show(s->options.progress, "verifying %s %s, %s", s->kinds[kind].model,
+                                c->name, s->kinds[kind].isa);
+        status = dlb_gate_program_verify(program, (int)number, &c->error, &c->bound, err);
+    }
+    if (status == 0 && dlb_stop_asked())
+        status = dlb_fail(err, DLB_STOPPED, "stopped before anything was measured");
+    return status;
+}
+
+static int survey_kind(dlb_suite *s, size_t index, dlb_error *err)
+{
+    dlb_suite_kind *kind = &s->kinds[index];
+    dlb_gate_program program;
+    dlb_bench_progress_show(s->options.progress, "looking for what %s has with %s, %s", kind->model,
+                            kind->kernels, kind->isa);
+    int status = start(s, kind, &program, err);
+    if (status < 0)
+        return status;
+    status = describe_references(kind, &program, err);
+    if (status == 0)
+        status = measure_references(kind, &program, 0, err);
+    for (size_t i = 0; i < program.count && status == 0; i++)
+        if (dlb_bench_is_wanted(s->options.only, kind->model, program.cases[i]))
+            status = survey_case(s, index, &program, i, err);
+    dlb_gate_program_stop(&program);
+    return status;
+}
+
+int dlb_suite_survey(dlb_suite *s, dlb_error *err)
+{
+    int status = 0;
+    for (const char *const *model = s->options.models; *model; model++)
+        add_kinds(s, *model);
+    if (s->kind_count == 0)
+        return dlb_fail(err, DLB_BAD_INPUT, "--kernels %s, --isa %s: this machine has none",
+                        s->options.kernels ? s->options.kernels : "auto",
+                        s->options.isa ? s->options.isa : "auto");
+    for (size_t i = 0; i < s->kind_count && status == 0; i++)
+        status = survey_kind(s, i, err);
+    if (status == 0 && s->count == 0)
+        return dlb_fail(err, DLB_BAD_INPUT, "--only %s: nothing has such a name",
+                        s->options.only ? s->options.only : "");
+    return status;
+}
+
+/* ---- Rounds ---- */
+
+typedef struct trial {
+    dlb_suite *suite;
+    size_t round, subject;
+} trial;
+
+static void keep(void *arg, const dlb_turn_slice *slice)
+{
+    const trial *t = arg;
+    dlb_suite *s = t->suite;
+    dlb_suite_case *c = &s->cases[t->subject];
+    s->slices = dlb_grow(s->slices, &s->slice_capacity, s->slice_count + 1, sizeof *s->slices);
+    s->slices[s->slice_count++] =
+        (dlb_suite_slice){t->round, t->subject, dlb_clock_s() - s->start_s, *slice};
+    c->slices++;
+    c->disturbed += slice->switched || slice->migrated;
+}
+
+double dlb_suite_work(const dlb_suite_case *c)
+{
+    return dlb_suite_is_memory_bound(c) ? c->about.bytes : c->about.flops;
+}
+
+/* Its rate by the reference's, of one pass's logarithm of seconds. */
+static double rate_ratio(const dlb_suite *s, const dlb_suite_case *c, double log_seconds)
+{
+    const dlb_gate_about *reference = &s->kinds[c->kind].references[c->reference];
+    double work = dlb_suite_is_memory_bound(c) ? reference->bytes : reference->flops;
+    return dlb_suite_work(c) / work * exp(-log_seconds);
+}
+
+/* As long as the budget has time for one case in one round, and until one pass was undisturbed. */
+static int run_passes(const dlb_suite *s, dlb_turns *turns, dlb_error *err)
+{
+    double share = s->options.budget_s / (double)s->options.rounds / (double)s->count;
+    double end = dlb_clock_s() + share;
+    int status = 0;
+    do
+        status = dlb_turns_pass(turns, err);
+    while (status == 0 && turns->passes < DLB_TURNS_MOST && turns->undisturbed < DLB_TURNS_PASSES &&
+           (dlb_clock_s() < end || turns->undisturbed == 0));
+    return status;
+}
+
+static int measure_turns(const dlb_suite *s, dlb_turns *turns, dlb_error *err)
+{
+    int status = 0;
+    for (int side = 0; side < turns->sides && status == 0; side++)
+        status = dlb_turns_calibrate(turns, side, slice_s, err);
+    if (status == 0)
+        status = dlb_turns_warm_up(turns, err);
+    return status < 0 ? status : run_passes(s, turns, err);
+}
+
+static int measure_case(trial *t, dlb_gate_program *program, dlb_error *err)
+{
+    static const int orders[][2] = {{0, 1}, {1, 0}};
+    dlb_suite *s = t->suite;
+    dlb_suite_case *c = &s->cases[t->subject];
+    const char *beginning = reference_beginning((int)c->reference);
+    dlb_turns turns = {.sides = 2,
+                       .side = {{program, dlb_gate_program_find(program, c->name), 1},
+                                {program, dlb_gate_program_find_reference(program, beginning), 1}},
+                       .order = orders[t->round % 2],
+                       .keep = keep,
+                       .arg = t};
+    int status = measure_turns(s, &turns, err);
+    c->seconds[t->round] = dlb_turns_seconds(&turns, 0);
+    c->ratio[t->round] = rate_ratio(s, c, dlb_turns_log_ratio(&turns, 0, 1, 1));
+    return status;
+}
+
+static int measure_kind(dlb_suite *s, size_t index, size_t round, dlb_error *err)
+{
+    dlb_suite_kind *kind = &s->kinds[index];
+    dlb_gate_program program;
+    int status = start(s, kind, &program, err);
+    if (status < 0)
+        return status;
+    status = measure_references(kind, &program, round, err);
+    for (size_t i = 0; i < s->count && status == 0; i++) {
+        if (s->cases[i].kind != index)
+            continue;
+        dlb_bench_progress_show(s->options.progress, "round %zu of %d: %s %s, %s", round + 1,
+                                s->options.rounds, kind->model, s->cases[i].name, kind->isa);
+        trial t = {s, round, i};
+        status = measure_case(&t, &program, err);
+        if (status == 0 && dlb_stop_asked())
+            status = dlb_fail(err, DLB_STOPPED, "stopped before all was measured");
+    }
+    dlb_gate_program_stop(&program);
+    return status;
+}
+
+static bool has_cases(const dlb_suite *s, size_t kind)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->cases[i].kind == kind)
+            return true;
+    return false;
+}
+
+int dlb_suite_run(dlb_suite *s, dlb_error *err)
+{
+    int status = 0;
+    s->start_s = dlb_clock_s();
+    for (size_t round = 0; round < (size_t)s->options.rounds && status == 0; round++)
+        for (size_t i = 0; i < s->kind_count && status == 0; i++)
+            if (has_cases(s, i))
+                status = measure_kind(s, i, round, err);
+    return status;
+}
+
+void dlb_suite_release(dlb_suite *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        free(s->cases[i].ratio);
+        free(s->cases[i].seconds);
+        free(s->cases[i].name);
+    }
+    for (size_t i = 0; i < s->kind_count; i++)
+        for (int k = 0; k < DLB_REFERENCES; k++)
+            free(s->kinds[i].reference_s[k]);
+    free(s->slices);
+    free(s->cases);
+    free(s->kinds);
+}
+
+/* ---- Results ---- */
+
+bool dlb_suite_is_memory_bound(const dlb_suite_case *c)
+{
+    return c->reference == DLB_REFERENCE_TRIAD;
+}
+
+double dlb_suite_roof(const dlb_suite *s, const dlb_suite_case *c)
+{
+    const dlb_suite_kind *kind = &s->kinds[c->kind];
+    dlb_reference roof = dlb_suite_is_memory_bound(c) ? DLB_REFERENCE_TRIAD : DLB_REFERENCE_PEAK;
+    const dlb_gate_about *about = &kind->references[roof];
+    double work = dlb_suite_is_memory_bound(c) ? about->bytes : about->flops;
+    return 1e-9 * work / dlb_median(kind->reference_s[roof], (size_t)s->options.rounds);
+}
+
+bool dlb_suite_is_wrong(const dlb_suite_case *c)
+{
+    return c->error > c->bound;
+}
+
+void dlb_suite_add_reproduction(const dlb_suite *s, const dlb_suite_case *c, dlb_str *text)
+{
+    const dlb_suite_options *o = &s->options;
+    const dlb_suite_kind *kind = &s->kinds[c->kind];
+    dlb_str_addf(text, "dlbench bench --verify --list --model %s --kernels %s --isa %s",
+                 kind->model, kind->kernels, kind->isa);
+    const char *const given[][2] = {{"batch", o->batch}, {"data", o->data}, {"steps", o->steps}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i][1])
+            dlb_str_addf(text, " --%s %s", given[i][0], given[i][1]);
+    if (o->threads > 1)
+        dlb_str_addf(text, " --threads %d", o->threads);
+    dlb_str_addf(text, " --only '%s'", c->name);
+}

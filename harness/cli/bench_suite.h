@@ -1,0 +1,100 @@
+/*
+ * Everything that can be timed, beside what the machine can do: for each model, family of kernels
+ * and instruction set a process serves its cases (cli/bench_serve.h), and each case is timed in
+ * turn with a reference of the same process, in the order A B B A: sgemm where arithmetic bounds
+ * it, the triad where memory does, by its FLOPs a byte and the roofs measured in the same run.
+ *
+ * A round has new processes, because where their memory lies makes a difference of its own. So
+ * the rounds are what intervals are made of; the slices are kept besides.
+ *
+ * Life: options → survey → run → results → release.
+ */
+#ifndef DLB_CLI_BENCH_SUITE_H
+#define DLB_CLI_BENCH_SUITE_H
+
+#include "base/str.h"
+#include "cli/bench_progress.h"
+#include "cli/bench_references.h"
+#include "cli/gate_turns.h"
+#include "stats/interval.h"
+
+/* Processes of one kind: a model with a family of kernels and an instruction set. */
+typedef struct dlb_suite_kind {
+    const char *model, *kernels, *isa;
+    /* Of the machine with these, in each round; NaN: missing. */
+    double *reference_s[DLB_REFERENCES]; /* seconds of a call */
+    dlb_gate_about references[DLB_REFERENCES];
+    char reference_names[DLB_REFERENCES][32];
+} dlb_suite_kind;
+
+typedef struct dlb_suite_case {
+    size_t kind;
+    char *name;
+    dlb_gate_about about;
+    dlb_reference reference; /* that it is timed beside */
+    double *seconds;         /* of a call, in each round; NaN: missing */
+    double *ratio;           /* its rate by the reference's, likewise */
+    double error, bound;     /* of its results; NaN: not verified */
+    size_t slices, disturbed;
+} dlb_suite_case;
+
+/* A slice, and where it belongs. */
+typedef struct dlb_suite_slice {
+    size_t round, subject; /* the case */
+    double at_s;           /* since the beginning */
+    dlb_turn_slice turn;   /* side 0: the case, 1: its reference */
+} dlb_suite_slice;
+
+typedef struct dlb_suite_options {
+    const char *program;
+    const char *const *models;        /* ended by NULL */
+    const char *kernels, *isa;        /* only these; NULL: all that this machine has */
+    const char *batch, *data, *steps; /* as for bench serve; NULL: the default */
+    const char *only;                 /* names that contain one of these, separated by commas */
+    int threads, rounds;
+    double budget_s; /* for measuring, all rounds together */
+    bool verify;
+    dlb_bench_progress *progress;
+} dlb_suite_options;
+
+/* Valid when zeroed but for the options. */
+typedef struct dlb_suite {
+    dlb_suite_options options;
+    size_t kind_count, kind_capacity;
+    dlb_suite_kind *kinds;
+    size_t count, capacity;
+    dlb_suite_case *cases;
+    size_t slice_count, slice_capacity;
+    dlb_suite_slice *slices;
+    double start_s;
+} dlb_suite;
+
+/* Find out what there is; with `verify`, also whether it is right. */
+int dlb_suite_survey(dlb_suite *suite, dlb_error *err);
+
+/* Measure all cases of the survey. */
+int dlb_suite_run(dlb_suite *suite, dlb_error *err);
+
+void dlb_suite_release(dlb_suite *suite);
+
+/* ---- Results ---- */
+
+/* Whether memory bounds the case: then its rate counts bytes, else FLOPs. */
+bool dlb_suite_is_memory_bound(const dlb_suite_case *c);
+
+/* FLOPs, or bytes, of a call. */
+double dlb_suite_work(const dlb_suite_case *c);
+
+/* The roof that bounds it, in GFLOP/s or GB/s: the median over the rounds. */
+double dlb_suite_roof(const dlb_suite *suite, const dlb_suite_case *c);
+
+/* GFLOP/s, or GB/s, of a reference of its kind in a round. */
+double dlb_suite_reference_rate(const dlb_suite_kind *kind, dlb_reference which, size_t round);
+
+/* Whether its results are farther from those of `ref` than they may be. */
+bool dlb_suite_is_wrong(const dlb_suite_case *c);
+
+/* The command that verifies this case alone. */
+void dlb_suite_add_reproduction(const dlb_suite *suite, const dlb_suite_case *c, dlb_str *text);
+
+#endif

@@ -1,0 +1,354 @@
+#include "cli/bench_suite_report.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/bench_row.h"
+#include "cli/bench_table.h"
+#include "measure/host.h"
+#include "record/provenance.h"
+#include "stats/spread.h"
+
+/* ---- Numbers ---- */
+
+static size_t rounds_of(const dlb_suite *s)
+{
+    return (size_t)s->options.rounds;
+}
+
+static dlb_interval time_of(const dlb_suite *s, const dlb_suite_case *c)
+{
+    return dlb_interval_median(c->seconds, rounds_of(s));
+}
+
+static double rate_of(const dlb_suite *s, const dlb_suite_case *c)
+{
+    return 1e-9 * dlb_suite_work(c) / time_of(s, c).value;
+}
+
+static const char *unit_of(bool memory_bound)
+{
+    return memory_bound ? "GB/s" : "GFLOP/s";
+}
+
+/* Over the rounds. */
+static dlb_spread reference_spread(const dlb_suite *s, const dlb_suite_kind *kind,
+                                   dlb_reference which)
+{
+    double *rates = dlb_alloc(rounds_of(s), sizeof *rates);
+    for (size_t round = 0; round < rounds_of(s); round++)
+        rates[round] = dlb_suite_reference_rate(kind, which, round);
+    dlb_spread spread = dlb_spread_of(rates, rounds_of(s));
+    free(rates);
+    return spread;
+}
+
+/* ---- Tables ---- */
+
+static dlb_bench_table table_of(const char *const *titles, size_t columns)
+{
+    dlb_bench_table table;
+    dlb_bench_table_init(&table, columns, true);
+    for (size_t i = 0; i < columns; i++)
+        dlb_bench_table_add(&table, titles[i]);
+    return table;
+}
+
+static void print_table(dlb_bench_table *table)
+{
+    dlb_bench_table_print(table, stdout);
+    dlb_bench_table_release(table);
+}
+
+static bool has_cases(const dlb_suite *s, size_t kind)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->cases[i].kind == kind)
+            return true;
+    return false;
+}
+
+static void print_kind(const dlb_suite *s, const dlb_suite_kind *kind)
+{
+    const dlb_suite_options *o = &s->options;
+    printf("%s: kernels = %s, isa = %s, %d thread%s\n\n", kind->model, kind->kernels, kind->isa,
+           o->threads, o->threads == 1 ? "" : "s");
+}
+
+static void add_error(dlb_bench_table *table, const dlb_suite_case *c)
+{
+    char text[32];
+    snprintf(text, sizeof text, isnan(c->error) ? "–" : "%.1e", c->error);
+    dlb_bench_table_add(table, text);
+}
+
+static void list_case(const dlb_suite *s, const dlb_suite_case *c, dlb_bench_table *table)
+{
+    char text[64];
+    const dlb_gate_about *a = &c->about;
+    dlb_bench_table_add(table, c->name);
+    dlb_bench_table_add(table, a->role);
+    dlb_bench_table_add(table, a->kernel);
+    snprintf(text, sizeof text, isnan(a->flops) ? "–" : "%.4g", 1e-6 * a->flops);
+    dlb_bench_table_add(table, text);
+    snprintf(text, sizeof text, isnan(a->bytes) ? "–" : "%.4g", 1e-6 * a->bytes);
+    dlb_bench_table_add(table, text);
+    dlb_bench_table_add(table, s->kinds[c->kind].reference_names[c->reference]);
+    add_error(table, c);
+}
+
+void dlb_suite_list(const dlb_suite *s)
+{
+    static const char *const titles[] = {"operation", "role",   "kernel", "MFLOP",
+                                         "MB",        "beside", "error"};
+    enum { COLUMNS = sizeof titles / sizeof *titles };
+    for (size_t kind = 0; kind < s->kind_count; kind++) {
+        if (!has_cases(s, kind))
+            continue;
+        dlb_bench_table table = table_of(titles, COLUMNS);
+        print_kind(s, &s->kinds[kind]);
+        for (size_t i = 0; i < s->count; i++)
+            if (s->cases[i].kind == kind)
+                list_case(s, &s->cases[i], &table);
+        print_table(&table);
+        printf("\n");
+    }
+    printf("  %zu; MFLOP, MB: of a call, as if dense and every operand moved once; error: of loss "
+           "and gradients of a step, from those of ref\n",
+           s->count);
+}
+
+static void add_interval(dlb_bench_table *table, const dlb_interval *i, double unit)
+{
+    char text[64];
+    int decimals = i->value / unit < 9.995 ? 2 : i->value / unit < 99.95 ? 1 : 0;
+    snprintf(text, sizeof text, "%.*f…%.*f", decimals, i->low / unit, decimals, i->high / unit);
+    dlb_bench_table_add(table, isnan(i->low) ? "–" : text);
+}
+
+/* What dlb_bench_time shows a time in. */
+static double unit_of_time(double seconds)
+{
+    double unit = 1;
+    while (unit > 1e-9 && seconds < 0.9995 * unit)
+        unit *= 1e-3;
+    return unit;
+}
+
+static void add_case(const dlb_suite *s, const dlb_suite_case *c, dlb_bench_table *table)
+{
+    char text[64];
+    dlb_interval time = time_of(s, c), ratio = dlb_interval_median(c->ratio, rounds_of(s));
+    bool memory = dlb_suite_is_memory_bound(c);
+    double rate = rate_of(s, c);
+    dlb_bench_table_add(table, c->name);
+    dlb_bench_table_add(table, c->about.kernel);
+    dlb_bench_table_add(table, dlb_bench_time(time.value).text);
+    add_interval(table, &time, unit_of_time(time.value));
+    snprintf(text, sizeof text, "%.1f %s", rate, unit_of(memory));
+    dlb_bench_table_add(table, isnan(rate) ? "–" : text);
+    snprintf(text, sizeof text, "%.0f %%", 100 * rate / dlb_suite_roof(s, c));
+    dlb_bench_table_add(table, isnan(rate) ? "–" : text);
+    snprintf(text, sizeof text, "%s %s", dlb_bench_ratio(ratio.value).text,
+             memory ? "triad" : "sgemm");
+    dlb_bench_table_add(table, text);
+    add_interval(table, &ratio, 1);
+    snprintf(text, sizeof text, "%.0f %%", 100 * (double)c->disturbed / (double)c->slices);
+    dlb_bench_table_add(table, c->slices ? text : "–");
+}
+
+static void print_references(const dlb_suite *s, const dlb_suite_kind *kind)
+{
+    static const dlb_reference shown[] = {DLB_REFERENCE_PEAK, DLB_REFERENCE_GEMM,
+                                          DLB_REFERENCE_TRIAD};
+    printf("\n ");
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        dlb_spread rate = reference_spread(s, kind, shown[i]);
+        printf(" %s %.1f %s (%.1f…%.1f)%s", kind->reference_names[shown[i]], rate.median,
+               unit_of(shown[i] == DLB_REFERENCE_TRIAD), rate.min, rate.max,
+               i + 1 < sizeof shown / sizeof *shown ? "," : "");
+    }
+    double first = dlb_suite_reference_rate(kind, DLB_REFERENCE_PEAK, 0);
+    double last = dlb_suite_reference_rate(kind, DLB_REFERENCE_PEAK, rounds_of(s) - 1);
+    printf("; peak from first to last round %+.1f %%\n\n", 100 * (last / first - 1));
+}
+
+void dlb_suite_print(const dlb_suite *s)
+{
+    static const char *const titles[] = {"operation", "kernel",   "a call",   "interval", "rate",
+                                         "of roof",   "× beside", "interval", "disturbed"};
+    enum { COLUMNS = sizeof titles / sizeof *titles };
+    for (size_t kind = 0; kind < s->kind_count; kind++) {
+        if (!has_cases(s, kind))
+            continue;
+        dlb_bench_table table = table_of(titles, COLUMNS);
+        print_kind(s, &s->kinds[kind]);
+        for (size_t i = 0; i < s->count; i++)
+            if (s->cases[i].kind == kind)
+                add_case(s, &s->cases[i], &table);
+        print_table(&table);
+        print_references(s, &s->kinds[kind]);
+    }
+    printf(
+        "  medians of %d rounds of new processes with 95 %% intervals; a call is a batch\n"
+        "  rate: FLOPs as if dense, or bytes where memory bounds it; of roof: of the FMA peak, or "
+        "of the triad's bandwidth\n"
+        "  × beside: that rate by the one of sgemm, or of the triad, in slices between its own\n"
+        "  disturbed: slices in which somebody else was given the CPU, or that ended on another "
+        "one; they do not count\n\n",
+        s->options.rounds);
+}
+
+size_t dlb_suite_print_wrong(const dlb_suite *s)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const dlb_suite_case *c = &s->cases[i];
+        if (!dlb_suite_is_wrong(c))
+            continue;
+        dlb_str line = DLB_STR_INIT;
+        dlb_suite_add_reproduction(s, c, &line);
+        printf("wrong: %s %s differs from ref by %.2e, more than %.0e; once more:\n  %s\n",
+               s->kinds[c->kind].model, c->name, c->error, c->bound, line.text);
+        dlb_str_release(&line);
+        count++;
+    }
+    return count;
+}
+
+/* ---- Raw slices ---- */
+
+static const char header[] = "round,at_s,model,kernels,isa,threads,operation,role,kernel,side,pass,"
+                             "time_s,calls,images,flops,bytes,switched,migrated";
+
+int dlb_suite_csv_check(const char *path, dlb_error *err)
+{
+    return dlb_csv_check(path, header, err);
+}
+
+static int save_slice(const dlb_suite *s, const dlb_suite_slice *slice, const char *path,
+                      dlb_error *err)
+{
+    const dlb_suite_case *c = &s->cases[slice->subject];
+    const dlb_suite_kind *kind = &s->kinds[c->kind];
+    const dlb_turn_slice *turn = &slice->turn;
+    bool own = turn->side == 0;
+    const dlb_gate_about *about = own ? &c->about : &kind->references[c->reference];
+    dlb_bench_row row = {0};
+    dlb_bench_row_number(&row, (double)slice->round + 1);
+    dlb_bench_row_number(&row, slice->at_s);
+    dlb_bench_row_text(&row, kind->model);
+    dlb_bench_row_text(&row, kind->kernels);
+    dlb_bench_row_text(&row, kind->isa);
+    dlb_bench_row_number(&row, s->options.threads);
+    dlb_bench_row_text(&row, c->name);
+    dlb_bench_row_text(&row, c->about.role);
+    dlb_bench_row_text(&row, c->about.kernel);
+    dlb_bench_row_text(&row, own ? "own" : kind->reference_names[c->reference]);
+    dlb_bench_row_number(&row, turn->pass + 1);
+    dlb_bench_row_number(&row, turn->seconds);
+    dlb_bench_row_number(&row, (double)turn->calls);
+    dlb_bench_row_number(&row, about->images);
+    dlb_bench_row_number(&row, about->flops);
+    dlb_bench_row_number(&row, about->bytes);
+    dlb_bench_row_number(&row, turn->switched);
+    dlb_bench_row_number(&row, turn->migrated);
+    return dlb_bench_row_append(&row, path, header, err);
+}
+
+int dlb_suite_csv_save(const dlb_suite *s, const char *path, dlb_error *err)
+{
+    int status = 0;
+    for (size_t i = 0; i < s->slice_count && status == 0; i++)
+        status = save_slice(s, &s->slices[i], path, err);
+    return status;
+}
+
+/* ---- JSON ---- */
+
+static json_t *number_or_null(double number)
+{
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+static json_t *pack_interval(const dlb_interval *i)
+{
+    return json_pack("{s:o, s:o, s:o}", "median", number_or_null(i->value), "low",
+                     number_or_null(i->low), "high", number_or_null(i->high));
+}
+
+static json_t *pack_case(const dlb_suite *s, const dlb_suite_case *c)
+{
+    dlb_interval time = time_of(s, c), ratio = dlb_interval_median(c->ratio, rounds_of(s));
+    bool memory = dlb_suite_is_memory_bound(c);
+    double rate = rate_of(s, c);
+    return json_pack(
+        "{s:s, s:s, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I}", //
+        "operation", c->name,                                                          //
+        "role", c->about.role,                                                         //
+        "kernel", c->about.kernel,                                                     //
+        "images", c->about.images,                                                     //
+        "flops", number_or_null(c->about.flops),                                       //
+        "bytes", number_or_null(c->about.bytes),                                       //
+        "bound_by", memory ? "memory" : "arithmetic",                                  //
+        "time_s", pack_interval(&time),                                                //
+        memory ? "gb_per_s" : "gflops", number_or_null(rate),                          //
+        "share_of_roof", number_or_null(rate / dlb_suite_roof(s, c)),                  //
+        "beside", s->kinds[c->kind].reference_names[c->reference],                     //
+        "ratio", pack_interval(&ratio),                                                //
+        "error", number_or_null(c->error),                                             //
+        "slices", (json_int_t)c->slices,                                               //
+        "disturbed", (json_int_t)c->disturbed);
+}
+
+static json_t *pack_reference(const dlb_suite *s, const dlb_suite_kind *kind, dlb_reference which)
+{
+    json_t *rates = json_array();
+    for (size_t round = 0; round < rounds_of(s); round++)
+        json_array_append_new(rates, number_or_null(dlb_suite_reference_rate(kind, which, round)));
+    return json_pack("{s:s, s:s, s:o}", "name", kind->reference_names[which], "unit",
+                     unit_of(which == DLB_REFERENCE_TRIAD), "rounds", rates);
+}
+
+static json_t *pack_kind(const dlb_suite *s, size_t index)
+{
+    const dlb_suite_kind *kind = &s->kinds[index];
+    json_t *cases = json_array(), *references = json_array();
+    for (int i = 0; i < DLB_REFERENCES; i++)
+        json_array_append_new(references, pack_reference(s, kind, (dlb_reference)i));
+    for (size_t i = 0; i < s->count; i++)
+        if (s->cases[i].kind == index)
+            json_array_append_new(cases, pack_case(s, &s->cases[i]));
+    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "model", kind->model, "kernels", kind->kernels,
+                     "isa", kind->isa, "references", references, "cases", cases);
+}
+
+static json_t *pack(const dlb_suite *s)
+{
+    dlb_host *host = dlb_alloc(1, sizeof *host);
+    dlb_host_probe(host, "");
+    json_t *kinds = json_array();
+    for (size_t i = 0; i < s->kind_count; i++)
+        if (has_cases(s, i))
+            json_array_append_new(kinds, pack_kind(s, i));
+    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:o}", "format",
+                             "dlbench-bench 1", "dlbench", dlb_version(), "commit", dlb_commit(),
+                             "host", host->name, "cpu", host->cpu, "threads", s->options.threads,
+                             "rounds", s->options.rounds, "results", kinds);
+    free(host);
+    return root;
+}
+
+int dlb_suite_save_json(const dlb_suite *s, const char *path, dlb_error *err)
+{
+    json_t *root = pack(s);
+    char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
+    json_decref(root);
+    if (!text)
+        return dlb_fail(err, DLB_FAIL, "%s: no memory for the results", path);
+    int status = dlb_file_write_atomic(path, text, strlen(text), err);
+    free(text);
+    return status;
+}
