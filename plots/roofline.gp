@@ -1,5 +1,6 @@
 # Operations below the roofs of a machine: the FMA peak, and what memory brings. NAME.dat: FLOP a
-# byte, GFLOP/s, number; legend[number] is the operation. Neighbours have their numbers on either side.
+# byte, GFLOP/s, number; legend[number] is the operation, 0 one without a name, of which there are
+# `others`. Neighbours have their numbers on either side.
 marks = |legend|
 roof(x) = x * bandwidth < peak ? x * bandwidth : peak
 set bmargin at screen bottom + text * 3.6
@@ -21,7 +22,8 @@ do for [format in formats] {
     eval canvas(format)
     eval decorate
     plot roof(x) with lines lw 2 lc rgb '#808080' notitle, \
+        name.'.dat' using ($3 == 0 ? $1 : NaN):2 with points pt 7 ps 0.35 lc rgb '#a0a0a0' title (others ? sprintf('%d others', others) : ''), \
         for [i = 1:marks] name.'.dat' using ($3 == i ? $1 : NaN):2 with points pt shape(i) ps 0.9 lc rgb hue(i) title sprintf('%2d  %s', i, legend[i]), \
-        for [side = 0:1] name.'.dat' using (int($3) % 2 == side ? $1 : NaN):2:(sprintf('%d', $3)) with labels offset (side ? -1.2 : 1.2), 0 font ',9' textcolor rgb '#404040' notitle
+        for [side = 0:1] name.'.dat' using ($3 > 0 && int($3) % 2 == side ? $1 : NaN):2:(sprintf('%d', $3)) with labels offset (side ? -1.2 : 1.2), 0 font ',9' textcolor rgb '#404040' notitle
     unset output
 }

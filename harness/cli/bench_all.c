@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "cli/bench.h"
 #include "cli/bench_kernels_training.h"
+#include "cli/bench_roofline.h"
 #include "cli/bench_scene.h"
 #include "cli/bench_suite_report.h"
 #include "cli/cmd.h"
@@ -17,7 +18,7 @@ static const char name[] = "dlbench bench";
 
 typedef struct options {
     const char *model, *threads, *rounds, *budget;
-    const char *csv, *json; /* files; NULL: none */
+    const char *csv, *json, *roofline; /* files; NULL: none */
     bool list;
     dlb_suite_options suite;
 } options;
@@ -29,6 +30,8 @@ static int save(const options *o, const dlb_suite *s, dlb_error *err)
     int status = o->csv ? dlb_suite_csv_save(s, o->csv, err) : 0;
     if (status == 0 && o->json)
         status = dlb_suite_save_json(s, o->json, err);
+    if (status == 0 && o->roofline)
+        status = dlb_suite_draw_roofline(s, o->roofline, err);
     return status;
 }
 
@@ -76,7 +79,8 @@ static int run(const options *o)
 static int check_files(const options *o, dlb_error *err)
 {
     if ((o->csv && dlb_suite_csv_check(o->csv, err) < 0) ||
-        (o->json && dlb_file_writable(o->json, err) < 0))
+        (o->json && dlb_file_writable(o->json, err) < 0) ||
+        (o->roofline && dlb_roofline_check(o->roofline, err) < 0))
         return DLB_BAD_INPUT;
     return 0;
 }
@@ -96,6 +100,16 @@ static int check_models(const options *o, dlb_error *err)
     return status;
 }
 
+/* The exchange belongs to no model or kernels. */
+static bool wants_comm(const options *o)
+{
+    if (dlb_cores_allowed() < 2 || o->list)
+        return false;
+    if (o->suite.only)
+        return dlb_bench_is_wanted(o->suite.only, "comm", "exchange of gradients");
+    return !o->model && !o->suite.kernels && !o->suite.isa;
+}
+
 static int parse(options *o, dlb_error *err)
 {
     long long threads = 1, rounds = 0;
@@ -108,6 +122,7 @@ static int parse(options *o, dlb_error *err)
         return DLB_BAD_INPUT;
     o->suite.threads = (int)threads;
     o->suite.rounds = (int)rounds;
+    o->suite.comm = wants_comm(o);
     return check_models(o, err);
 }
 
@@ -139,12 +154,14 @@ int dlb_bench_all(int argc, char **argv, void (*more_help)(FILE *out))
          "S", &o.budget, NULL},
         {"csv", "append one row a measured slice to this file", "FILE", &o.csv, NULL},
         {"json", "write the results to this file", "FILE", &o.json, NULL},
+        {"roofline", "draw everything below the roofs of this machine: .svg, .png or .pdf", "FILE",
+         &o.roofline, NULL},
     };
     const dlb_command command = {
         .name = name,
-        .about = "Time every kernel of every family and instruction set, whole training steps and "
-                 "the input pipeline, each beside OpenBLAS's sgemm or a triad. Subjects of their "
-                 "own are listed below.",
+        .about = "Time every kernel of every family and instruction set, whole training steps, the "
+                 "input pipeline and the exchange of gradients, each beside OpenBLAS's sgemm, a "
+                 "triad or a copy. ~5 min. Subjects of their own are listed below.",
         .operands = "",
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags};

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/bench.h"
 #include "cli/bench_kernels_training.h"
+#include "cli/bench_roofline.h"
 #include "cli/bench_scene.h"
 #include "cli/cmd.h"
 #include "cli/relaunch.h"
@@ -164,7 +165,7 @@ static int tell(bench *b, const dlb_bench_scene *scene, dlb_error *err)
     dlb_kernel_print(&result);
     dlb_bench_scene_print(scene, 1);
     if (status == 0 && o->roofline)
-        status = dlb_kernel_roofline_draw(&result, o->roofline, err);
+        status = dlb_kernel_draw_roofline(&result, o->roofline, err);
     return status;
 }
 
@@ -222,7 +223,7 @@ static int parse(const texts *t, options *o, bench *b, dlb_error *err)
         parse_alive(t->alive, &o->alive, err) < 0)
         return DLB_BAD_INPUT;
     if ((o->csv && dlb_kernel_csv_check(o->csv, err) < 0) ||
-        (o->roofline && dlb_kernel_roofline_check(o->roofline, err) < 0))
+        (o->roofline && dlb_roofline_check(o->roofline, err) < 0))
         return DLB_BAD_INPUT;
     return dlb_kernel_training_ask(&b->training, &t->request, err);
 }

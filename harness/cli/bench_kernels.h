@@ -109,8 +109,7 @@ void dlb_kernel_print(const dlb_kernel_result *result);
 int dlb_kernel_csv_check(const char *path, dlb_error *err);
 int dlb_kernel_csv_save(const dlb_kernel_result *result, const char *path, dlb_error *err);
 
-/* Whether the path is one of a picture that can be drawn; and draw it. */
-int dlb_kernel_roofline_check(const char *path, dlb_error *err);
-int dlb_kernel_roofline_draw(const dlb_kernel_result *result, const char *path, dlb_error *err);
+/* Draw all operations of a step below the roofs of this machine. */
+int dlb_kernel_draw_roofline(const dlb_kernel_result *result, const char *path, dlb_error *err);
 
 #endif

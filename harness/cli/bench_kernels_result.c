@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/bench_kernels.h"
+#include "cli/bench_roofline.h"
 #include "cli/bench_row.h"
 #include "cli/bench_table.h"
 
@@ -230,5 +231,35 @@ int dlb_kernel_csv_save(const dlb_kernel_result *r, const char *path, dlb_error 
         status = save_reference(r, (dlb_reference)which, path, err);
     for (size_t i = 0; i < r->plan->row_count && status == 0; i++)
         status = save_row(r, &r->plan->rows[i], path, err);
+    return status;
+}
+
+/* ---- A picture ---- */
+
+static dlb_roofline_mark mark_of(const dlb_kernel_result *r, const dlb_kernel_row *row)
+{
+    double gflops = dlb_kernel_row_gflops(r, row);
+    return (dlb_roofline_mark){row->name, row->cost.flops / gflops,
+                               row->cost.flops / row->cost.bytes, gflops};
+}
+
+int dlb_kernel_draw_roofline(const dlb_kernel_result *r, const char *path, dlb_error *err)
+{
+    const dlb_kernel_plan *p = r->plan;
+    dlb_roofline_mark *marks = dlb_alloc(p->row_count, sizeof *marks);
+    dlb_roofline roofline = {.rounds = r->rounds,
+                             .peak = dlb_kernel_peak_gflops(r),
+                             .bandwidth = dlb_kernel_triad_gbs(r),
+                             .marks = marks};
+    for (size_t i = 0; i < p->row_count; i++)
+        if (!p->rows[i].alternative && !p->rows[i].evaluation)
+            marks[roofline.count++] = mark_of(r, &p->rows[i]);
+    dlb_str title = DLB_STR_INIT;
+    dlb_str_addf(&title, "Kernels of %s on one core, %s, %s, batch %d", p->model->name,
+                 dlk_family_name(p->kernels.family), dlk_isa_name(p->kernels.isa), p->batch);
+    roofline.title = title.text;
+    int status = dlb_roofline_draw(&roofline, path, err);
+    dlb_str_release(&title);
+    free(marks);
     return status;
 }

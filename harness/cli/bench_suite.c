@@ -43,17 +43,25 @@ static void add_kinds(dlb_suite *s, const char *model)
 
 /* ---- Processes ---- */
 
-static int start(const dlb_suite *s, const dlb_suite_kind *kind, dlb_gate_program *program,
-                 dlb_error *err)
+/* What is zero after some steps of training makes a difference to `simd` alone. */
+static const char *steps_for(const dlb_suite *s, const dlb_suite_kind *kind, bool timed)
+{
+    bool skips_zeros = strcmp(kind->kernels, dlk_family_name(DLK_FAMILY_SIMD)) == 0;
+    return s->options.steps ? s->options.steps : timed && skips_zeros ? NULL : "1";
+}
+
+static int start(const dlb_suite *s, const dlb_suite_kind *kind, bool timed,
+                 dlb_gate_program *program, dlb_error *err)
 {
     enum { WORDS = 24 };
     const dlb_suite_options *o = &s->options;
     char threads[16];
     snprintf(threads, sizeof threads, "%d", o->threads);
-    const char *const given[][2] = {{"--model", kind->model}, {"--kernels", kind->kernels},
-                                    {"--isa", kind->isa},     {"--batch", o->batch},
-                                    {"--data", o->data},      {"--steps", o->steps},
-                                    {"--threads", threads}};
+    const char *const given[][2] = {
+        {"--model", kind->model}, {"--kernels", kind->kernels},
+        {"--isa", kind->isa},     {"--batch", o->batch},
+        {"--data", o->data},      {"--steps", steps_for(s, kind, timed)},
+        {"--threads", threads}};
     const char *argv[WORDS] = {o->program, "bench", "serve", "--others"};
     int words = 4;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
@@ -177,7 +185,7 @@ static int survey_kind(dlb_suite *s, size_t index, dlb_error *err)
     dlb_gate_program program;
     dlb_bench_progress_show(s->options.progress, "looking for what %s has with %s, %s", kind->model,
                             kind->kernels, kind->isa);
-    int status = start(s, kind, &program, err);
+    int status = start(s, kind, false, &program, err);
     if (status < 0)
         return status;
     status = describe_references(kind, &program, err);
@@ -201,7 +209,7 @@ int dlb_suite_survey(dlb_suite *s, dlb_error *err)
                         s->options.isa ? s->options.isa : "auto");
     for (size_t i = 0; i < s->kind_count && status == 0; i++)
         status = survey_kind(s, i, err);
-    if (status == 0 && s->count == 0)
+    if (status == 0 && s->count == 0 && !s->options.comm)
         return dlb_fail(err, DLB_BAD_INPUT, "--only %s: nothing has such a name",
                         s->options.only ? s->options.only : "");
     return status;
@@ -239,16 +247,20 @@ static double rate_ratio(const dlb_suite *s, const dlb_suite_case *c, double log
     return dlb_suite_work(c) / work * exp(-log_seconds);
 }
 
-/* As long as the budget has time for one case in one round, and until one pass was undisturbed. */
+/* As long as the budget has time for one case in one round; where all of that was disturbed, a few
+ * times longer, and then it is missing. */
 static int run_passes(const dlb_suite *s, dlb_turns *turns, dlb_error *err)
 {
+    static const double patience = 4;
     double share = s->options.budget_s / (double)s->options.rounds / (double)s->count;
-    double end = dlb_clock_s() + share;
+    double start = dlb_clock_s(), elapsed;
     int status = 0;
-    do
+    do {
         status = dlb_turns_pass(turns, err);
-    while (status == 0 && turns->passes < DLB_TURNS_MOST && turns->undisturbed < DLB_TURNS_PASSES &&
-           (dlb_clock_s() < end || turns->undisturbed == 0));
+        elapsed = dlb_clock_s() - start;
+    } while (status == 0 && turns->passes < DLB_TURNS_MOST &&
+             turns->undisturbed < DLB_TURNS_PASSES &&
+             elapsed < (turns->undisturbed ? share : patience * share));
     return status;
 }
 
@@ -284,7 +296,7 @@ static int measure_kind(dlb_suite *s, size_t index, size_t round, dlb_error *err
 {
     dlb_suite_kind *kind = &s->kinds[index];
     dlb_gate_program program;
-    int status = start(s, kind, &program, err);
+    int status = start(s, kind, true, &program, err);
     if (status < 0)
         return status;
     status = measure_references(kind, &program, round, err);
@@ -310,6 +322,13 @@ static bool has_cases(const dlb_suite *s, size_t kind)
     return false;
 }
 
+static int measure_comm(dlb_suite *s, dlb_error *err)
+{
+    dlb_bench_progress_show(s->options.progress, "exchange of gradients between ranks");
+    dlb_gate_disperse();
+    return dlb_suite_comm_run(&s->comm, s->options.program, err);
+}
+
 int dlb_suite_run(dlb_suite *s, dlb_error *err)
 {
     int status = 0;
@@ -318,7 +337,7 @@ int dlb_suite_run(dlb_suite *s, dlb_error *err)
         for (size_t i = 0; i < s->kind_count && status == 0; i++)
             if (has_cases(s, i))
                 status = measure_kind(s, i, round, err);
-    return status;
+    return status == 0 && s->options.comm ? measure_comm(s, err) : status;
 }
 
 void dlb_suite_release(dlb_suite *s)
@@ -331,6 +350,7 @@ void dlb_suite_release(dlb_suite *s)
     for (size_t i = 0; i < s->kind_count; i++)
         for (int k = 0; k < DLB_REFERENCES; k++)
             free(s->kinds[i].reference_s[k]);
+    dlb_suite_comm_release(&s->comm);
     free(s->slices);
     free(s->cases);
     free(s->kinds);

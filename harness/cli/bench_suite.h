@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "cli/bench_progress.h"
 #include "cli/bench_references.h"
+#include "cli/bench_suite_comm.h"
 #include "cli/gate_turns.h"
 #include "stats/interval.h"
 
@@ -54,6 +55,7 @@ typedef struct dlb_suite_options {
     int threads, rounds;
     double budget_s; /* for measuring, all rounds together */
     bool verify;
+    bool comm; /* measure the exchange between ranks, too */
     dlb_bench_progress *progress;
 } dlb_suite_options;
 
@@ -66,6 +68,7 @@ typedef struct dlb_suite {
     dlb_suite_case *cases;
     size_t slice_count, slice_capacity;
     dlb_suite_slice *slices;
+    dlb_suite_comm comm;
     double start_s;
 } dlb_suite;
 

@@ -191,6 +191,8 @@ void dlb_suite_print(const dlb_suite *s)
         print_table(&table);
         print_references(s, &s->kinds[kind]);
     }
+    if (s->comm.count)
+        dlb_suite_comm_print(&s->comm);
     printf(
         "  medians of %d rounds of new processes with 95 %% intervals; a call is a batch\n"
         "  rate: FLOPs as if dense, or bytes where memory bounds it; of roof: of the FMA peak, or "
@@ -325,6 +327,19 @@ static json_t *pack_kind(const dlb_suite *s, size_t index)
                      "isa", kind->isa, "references", references, "cases", cases);
 }
 
+static json_t *pack_comm(const dlb_suite_comm *comm)
+{
+    json_t *sums = json_array();
+    for (size_t i = 0; i < comm->count; i++) {
+        const dlb_suite_sum *sum = &comm->sums[i];
+        json_array_append_new(sums, json_pack("{s:s, s:i, s:o, s:o, s:o}", "way", sum->way, "ranks",
+                                              comm->ranks, "bytes", number_or_null(sum->bytes),
+                                              "time_s", pack_interval(&sum->time), "ratio_to_copy",
+                                              pack_interval(&sum->ratio)));
+    }
+    return sums;
+}
+
 static json_t *pack(const dlb_suite *s)
 {
     dlb_host *host = dlb_alloc(1, sizeof *host);
@@ -333,10 +348,11 @@ static json_t *pack(const dlb_suite *s)
     for (size_t i = 0; i < s->kind_count; i++)
         if (has_cases(s, i))
             json_array_append_new(kinds, pack_kind(s, i));
-    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:o}", "format",
-                             "dlbench-bench 1", "dlbench", dlb_version(), "commit", dlb_commit(),
-                             "host", host->name, "cpu", host->cpu, "threads", s->options.threads,
-                             "rounds", s->options.rounds, "results", kinds);
+    json_t *root =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:o, s:o}", "format", "dlbench-bench 1",
+                  "dlbench", dlb_version(), "commit", dlb_commit(), "host", host->name, "cpu",
+                  host->cpu, "threads", s->options.threads, "rounds", s->options.rounds, "results",
+                  kinds, "comm", pack_comm(&s->comm));
     free(host);
     return root;
 }

@@ -16,6 +16,9 @@ size_t dlb_suite_print_wrong(const dlb_suite *suite);
 int dlb_suite_csv_check(const char *path, dlb_error *err);
 int dlb_suite_csv_save(const dlb_suite *suite, const char *path, dlb_error *err);
 
+/* Every case that has FLOPs, below the roofs of the first kind: the best kernels. */
+int dlb_suite_draw_roofline(const dlb_suite *suite, const char *path, dlb_error *err);
+
 int dlb_suite_save_json(const dlb_suite *suite, const char *path, dlb_error *err);
 
 #endif

@@ -1,9 +1,10 @@
+#include "cli/bench_roofline.h"
+
 #include <math.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "cli/bench_kernels.h"
 #include "report/figure.h"
 #include "report/gnuplot.h"
 
@@ -44,7 +45,7 @@ static bool split(const char *path, place *picture)
     return true;
 }
 
-int dlb_kernel_roofline_check(const char *path, dlb_error *err)
+int dlb_roofline_check(const char *path, dlb_error *err)
 {
     place picture;
     if (!split(path, &picture))
@@ -60,11 +61,6 @@ int dlb_kernel_roofline_check(const char *path, dlb_error *err)
 
 /* ---- What is drawn ---- */
 
-typedef struct mark {
-    const char *name;
-    double seconds, intensity, gflops;
-} mark;
-
 static int order(double one, double other)
 {
     return (one > other) - (one < other);
@@ -72,82 +68,69 @@ static int order(double one, double other)
 
 static int longest_first(const void *a, const void *b)
 {
-    const mark *one = a, *other = b;
+    const dlb_roofline_mark *one = a, *other = b;
     return order(other->seconds, one->seconds);
 }
 
 static int left_to_right(const void *a, const void *b)
 {
-    const mark *one = a, *other = b;
+    const dlb_roofline_mark *one = a, *other = b;
     int sign = order(one->intensity, other->intensity);
     return sign ? sign : order(one->gflops, other->gflops);
 }
 
-/* What the plan uses in a step; returns how many. */
-static size_t make_marks(const dlb_kernel_result *r, mark *marks)
+/* Those that take longest, from left to right, then the others; returns how many have a name. */
+static size_t sort_marks(dlb_roofline_mark *marks, size_t count)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < r->plan->row_count; i++) {
-        const dlb_kernel_row *row = &r->plan->rows[i];
-        if (row->alternative || row->evaluation)
-            continue;
-        double gflops = dlb_kernel_row_gflops(r, row);
-        marks[count++] =
-            (mark){row->name, row->cost.flops / gflops, row->cost.flops / row->cost.bytes, gflops};
-    }
-    return count;
+    size_t named = 0;
+    qsort(marks, count, sizeof *marks, longest_first);
+    while (named < count && named < MARKS && marks[named].seconds > 0)
+        named++;
+    qsort(marks, named, sizeof *marks, left_to_right);
+    return named;
 }
 
-/* Those of `all` that take longest, from left to right; returns how many. */
-static size_t choose_marks(mark *marks, size_t all)
-{
-    size_t count = all < MARKS ? all : MARKS;
-    qsort(marks, all, sizeof *marks, longest_first);
-    qsort(marks, count, sizeof *marks, left_to_right);
-    return count;
-}
-
-static void add_marks(dlb_figure *figure, double peak, const mark *marks, size_t count)
+/* Number 0: without a name. */
+static void add_marks(dlb_figure *figure, const dlb_roofline *r, const dlb_roofline_mark *marks,
+                      size_t named)
 {
     const char *legend[MARKS];
-    double low = peak, high = peak;
-    for (size_t i = 0; i < count; i++) {
+    double low = r->peak, high = r->peak, left = INFINITY, right = 0;
+    for (size_t i = 0; i < r->count; i++) {
         low = fmin(low, marks[i].gflops);
         high = fmax(high, marks[i].gflops);
-        legend[i] = marks[i].name;
+        left = fmin(left, marks[i].intensity);
+        right = fmax(right, marks[i].intensity);
+        if (i < named)
+            legend[i] = marks[i].name;
         dlb_figure_cell(&figure->data, true, marks[i].intensity);
         dlb_figure_cell(&figure->data, false, marks[i].gflops);
-        dlb_figure_cell(&figure->data, false, (double)i + 1);
+        dlb_figure_cell(&figure->data, false, i < named ? (double)i + 1 : 0);
         dlb_str_add(&figure->data, "\n");
     }
-    dlb_figure_texts(figure, "legend", legend, count);
-    dlb_figure_number(figure, "xmin", marks[0].intensity / 2);
-    dlb_figure_number(figure, "xmax", marks[count - 1].intensity * 2);
+    dlb_figure_texts(figure, "legend", legend, named);
+    dlb_figure_number(figure, "others", (double)(r->count - named));
+    dlb_figure_number(figure, "xmin", left / 2);
+    dlb_figure_number(figure, "xmax", right * 2);
     dlb_figure_number(figure, "ymin", low / 2);
     dlb_figure_number(figure, "ymax", high * 2);
 }
 
-static void describe(dlb_figure *figure, const dlb_kernel_result *r, size_t left_out)
+static void describe(dlb_figure *figure, const dlb_roofline *r)
 {
-    const dlb_kernel_plan *p = r->plan;
     dlb_str text = DLB_STR_INIT;
-    dlb_str_addf(&text, "Kernels of %s on one core, %s, %s", p->model->name,
-                 dlk_family_name(p->kernels.family), dlk_isa_name(p->kernels.isa));
-    dlb_figure_text(figure, "title", text.text);
-    dlb_str_clear(&text);
+    dlb_figure_text(figure, "title", r->title);
     dlb_str_addf(&text,
-                 "Median of %d rounds; FLOPs as if dense, bytes as if every operand is moved once, "
-                 "batch %d. What is above the FMA roof skips zeros or needs fewer multiplications. "
-                 "Roofs are measured in the same rounds; what is above the slope works in cache.",
-                 r->rounds, p->batch);
-    if (left_out)
-        dlb_str_addf(&text, " The %zu shortest operations are not shown.", left_out);
+                 "Median of %d rounds; FLOPs as if dense, bytes as if every operand is moved once. "
+                 "What is above the FMA roof skips zeros or needs fewer multiplications. Roofs are "
+                 "measured in the same rounds; what is above the slope works in cache.",
+                 r->rounds);
     dlb_figure_caption(figure, text.text);
     dlb_str_release(&text);
     dlb_figure_text(figure, "xlabel", "FLOP / byte");
     dlb_figure_text(figure, "ylabel", "GFLOP/s");
-    dlb_figure_number(figure, "peak", dlb_kernel_peak_gflops(r));
-    dlb_figure_number(figure, "bandwidth", dlb_kernel_triad_gbs(r));
+    dlb_figure_number(figure, "peak", r->peak);
+    dlb_figure_number(figure, "bandwidth", r->bandwidth);
 }
 
 static int draw(const dlb_figure *figure, const place *picture, const char *path, dlb_error *err)
@@ -168,18 +151,19 @@ static int draw(const dlb_figure *figure, const place *picture, const char *path
     return status;
 }
 
-int dlb_kernel_roofline_draw(const dlb_kernel_result *r, const char *path, dlb_error *err)
+int dlb_roofline_draw(const dlb_roofline *r, const char *path, dlb_error *err)
 {
     place picture;
     if (!split(path, &picture))
         return dlb_fail(err, DLB_BAD_INPUT, "%s is no name of a picture", path);
-    mark *marks = dlb_alloc(r->plan->row_count, sizeof *marks);
-    size_t all = make_marks(r, marks), shown = choose_marks(marks, all);
+    dlb_roofline_mark *marks = dlb_alloc(r->count, sizeof *marks);
+    memcpy(marks, r->marks, r->count * sizeof *marks);
+    size_t named = sort_marks(marks, r->count);
     dlb_figures figures = {.caption_columns = CAPTION_COLUMNS, .study = ""};
     dlb_figure *figure = dlb_figure_add(&figures, "roofline", picture.name, "");
     figure->head = "FLOP/byte\tGFLOP/s\tnumber";
-    describe(figure, r, all - shown);
-    add_marks(figure, dlb_kernel_peak_gflops(r), marks, shown);
+    describe(figure, r);
+    add_marks(figure, r, marks, named);
     int status = draw(figure, &picture, path, err);
     dlb_figures_release(&figures);
     free(marks);
