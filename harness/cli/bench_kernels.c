@@ -93,11 +93,11 @@ static void make_references(bench *b)
     static void (*const runs[])(void *) = {[DLB_REFERENCE_GEMM] = run_gemm,
                                            [DLB_REFERENCE_TRIAD] = run_triad,
                                            [DLB_REFERENCE_PEAK] = run_peak};
-    dlb_references_options options = {.isa = b->training.plan.blas_kernels.isa,
-                                      .threads = 1,
-                                      .side = 1024,
-                                      .triad_floats = 1 << 24};
-    b->references = dlb_references_create(&options);
+    dlb_references_options sizes = {.isa = b->training.plan.blas_kernels.isa,
+                                    .threads = 1,
+                                    .side = 1024,
+                                    .triad_floats = 1 << 24};
+    b->references = dlb_references_create(&sizes);
     for (int i = 0; i < DLB_REFERENCES; i++) {
         b->reference_calls[i] = (dlb_kernel_call){b->references, runs[i], NULL, 1};
         b->ways[i] =

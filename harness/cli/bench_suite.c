@@ -12,8 +12,6 @@
 
 static const double slice_s = 0.001; /* at least: fifty thousand steps of the clock */
 
-enum { REFERENCE_PASSES = 4 };
-
 /* ---- Kinds ---- */
 
 static void add_kind(dlb_suite *s, const char *model, dlk_family family, dlk_isa isa)
@@ -26,8 +24,7 @@ static void add_kind(dlb_suite *s, const char *model, dlk_family family, dlk_isa
     s->kinds = dlb_grow(s->kinds, &s->kind_capacity, s->kind_count + 1, sizeof *s->kinds);
     dlb_suite_kind *kind = &s->kinds[s->kind_count++];
     *kind = (dlb_suite_kind){.model = model, .kernels = kernels, .isa = set};
-    for (int i = 0; i < DLB_REFERENCES; i++)
-        kind->reference_s[i] = dlb_alloc((size_t)o->rounds, sizeof(double));
+    kind->roofs = dlb_alloc((size_t)o->rounds, sizeof *kind->roofs);
 }
 
 /* The best first. OpenBLAS takes the best instruction set by itself; `ref` has one only. */
@@ -80,67 +77,7 @@ static int start(const dlb_suite *s, const dlb_suite_kind *kind, bool timed,
     return status;
 }
 
-/* ---- References ---- */
-
-static const char *reference_beginning(int which)
-{
-    static const char *const names[] = {[DLB_REFERENCE_GEMM] = "sgemm",
-                                        [DLB_REFERENCE_TRIAD] = "triad",
-                                        [DLB_REFERENCE_PEAK] = "FMA peak"};
-    return names[which];
-}
-
-static int describe_references(dlb_suite_kind *kind, dlb_gate_program *program, dlb_error *err)
-{
-    int status = 0;
-    for (int i = 0; i < DLB_REFERENCES && status == 0; i++) {
-        int number = dlb_gate_program_find_reference(program, reference_beginning(i));
-        status = dlb_gate_program_describe(program, number, &kind->references[i], err);
-        if (status == 0)
-            snprintf(kind->reference_names[i], sizeof kind->reference_names[i], "%s",
-                     program->cases[number]);
-    }
-    return status;
-}
-
-/* The roofs of a round: all three in turn. */
-static int measure_references(dlb_suite_kind *kind, dlb_gate_program *program, size_t round,
-                              dlb_error *err)
-{
-    static const int order[] = {0, 1, 2};
-    dlb_turns turns = {.sides = DLB_REFERENCES, .order = order};
-    int status = 0;
-    for (int i = 0; i < DLB_REFERENCES && status == 0; i++) {
-        int number = dlb_gate_program_find_reference(program, reference_beginning(i));
-        turns.side[i] = (dlb_turn){program, number, 1};
-        status = dlb_turns_calibrate(&turns, i, slice_s, err);
-    }
-    if (status == 0)
-        status = dlb_turns_warm_up(&turns, err);
-    if (status == 0)
-        status = dlb_turns_run(&turns, REFERENCE_PASSES, err);
-    for (int i = 0; i < DLB_REFERENCES && status == 0; i++)
-        kind->reference_s[i][round] = dlb_turns_seconds(&turns, i);
-    return status;
-}
-
-double dlb_suite_reference_rate(const dlb_suite_kind *kind, dlb_reference which, size_t round)
-{
-    const dlb_gate_about *about = &kind->references[which];
-    double work = which == DLB_REFERENCE_TRIAD ? about->bytes : about->flops;
-    return 1e-9 * work / kind->reference_s[which][round];
-}
-
 /* ---- The survey ---- */
-
-/* By its FLOPs a byte and the roofs of the first round. */
-static dlb_reference reference_for(const dlb_suite_kind *kind, const dlb_gate_about *about)
-{
-    double peak = dlb_suite_reference_rate(kind, DLB_REFERENCE_PEAK, 0);
-    double bandwidth = dlb_suite_reference_rate(kind, DLB_REFERENCE_TRIAD, 0);
-    return about->flops / about->bytes >= peak / bandwidth ? DLB_REFERENCE_GEMM
-                                                           : DLB_REFERENCE_TRIAD;
-}
 
 static double *missing(int count)
 {
@@ -168,7 +105,7 @@ static int survey_case(dlb_suite *s, size_t kind, dlb_gate_program *program, siz
 {
     dlb_suite_case *c = add_case(s, kind, program->cases[number]);
     int status = dlb_gate_program_describe(program, (int)number, &c->about, err);
-    c->reference = reference_for(&s->kinds[kind], &c->about);
+    c->reference = dlb_roofs_beside(&s->kinds[kind].roofs[0], &c->about);
     if (status == 0 && s->options.verify) {
         dlb_bench_progress_show(s->options.progress, "verifying %s %s, %s", s->kinds[kind].model,
                                 c->name, s->kinds[kind].isa);
@@ -188,9 +125,7 @@ static int survey_kind(dlb_suite *s, size_t index, dlb_error *err)
     int status = start(s, kind, false, &program, err);
     if (status < 0)
         return status;
-    status = describe_references(kind, &program, err);
-    if (status == 0)
-        status = measure_references(kind, &program, 0, err);
+    status = dlb_roofs_measure(&kind->roofs[0], &program, err);
     for (size_t i = 0; i < program.count && status == 0; i++)
         if (dlb_bench_is_wanted(s->options.only, kind->model, program.cases[i]))
             status = survey_case(s, index, &program, i, err);
@@ -242,7 +177,7 @@ double dlb_suite_work(const dlb_suite_case *c)
 /* Its rate by the reference's, of one pass's logarithm of seconds. */
 static double rate_ratio(const dlb_suite *s, const dlb_suite_case *c, double log_seconds)
 {
-    const dlb_gate_about *reference = &s->kinds[c->kind].references[c->reference];
+    const dlb_gate_about *reference = &s->kinds[c->kind].roofs[0].about[c->reference];
     double work = dlb_suite_is_memory_bound(c) ? reference->bytes : reference->flops;
     return dlb_suite_work(c) / work * exp(-log_seconds);
 }
@@ -279,10 +214,9 @@ static int measure_case(trial *t, dlb_gate_program *program, dlb_error *err)
     static const int orders[][2] = {{0, 1}, {1, 0}};
     dlb_suite *s = t->suite;
     dlb_suite_case *c = &s->cases[t->subject];
-    const char *beginning = reference_beginning((int)c->reference);
     dlb_turns turns = {.sides = 2,
                        .side = {{program, dlb_gate_program_find(program, c->name), 1},
-                                {program, dlb_gate_program_find_reference(program, beginning), 1}},
+                                {program, dlb_roofs_number(program, c->reference), 1}},
                        .order = orders[t->round % 2],
                        .keep = keep,
                        .arg = t};
@@ -299,7 +233,7 @@ static int measure_kind(dlb_suite *s, size_t index, size_t round, dlb_error *err
     int status = start(s, kind, true, &program, err);
     if (status < 0)
         return status;
-    status = measure_references(kind, &program, round, err);
+    status = dlb_roofs_measure(&kind->roofs[round], &program, err);
     for (size_t i = 0; i < s->count && status == 0; i++) {
         if (s->cases[i].kind != index)
             continue;
@@ -348,8 +282,7 @@ void dlb_suite_release(dlb_suite *s)
         free(s->cases[i].name);
     }
     for (size_t i = 0; i < s->kind_count; i++)
-        for (int k = 0; k < DLB_REFERENCES; k++)
-            free(s->kinds[i].reference_s[k]);
+        free(s->kinds[i].roofs);
     dlb_suite_comm_release(&s->comm);
     free(s->slices);
     free(s->cases);
@@ -363,13 +296,26 @@ bool dlb_suite_is_memory_bound(const dlb_suite_case *c)
     return c->reference == DLB_REFERENCE_TRIAD;
 }
 
+double dlb_suite_rate(const dlb_suite *s, const dlb_suite_kind *kind, dlb_reference which)
+{
+    size_t rounds = (size_t)s->options.rounds;
+    double *rates = dlb_alloc(rounds, sizeof *rates);
+    for (size_t round = 0; round < rounds; round++)
+        rates[round] = dlb_roofs_rate(&kind->roofs[round], which);
+    double median = dlb_median(rates, rounds);
+    free(rates);
+    return median;
+}
+
 double dlb_suite_roof(const dlb_suite *s, const dlb_suite_case *c)
 {
-    const dlb_suite_kind *kind = &s->kinds[c->kind];
-    dlb_reference roof = dlb_suite_is_memory_bound(c) ? DLB_REFERENCE_TRIAD : DLB_REFERENCE_PEAK;
-    const dlb_gate_about *about = &kind->references[roof];
-    double work = dlb_suite_is_memory_bound(c) ? about->bytes : about->flops;
-    return 1e-9 * work / dlb_median(kind->reference_s[roof], (size_t)s->options.rounds);
+    return dlb_suite_rate(s, &s->kinds[c->kind],
+                          dlb_suite_is_memory_bound(c) ? DLB_REFERENCE_TRIAD : DLB_REFERENCE_PEAK);
+}
+
+const char *dlb_suite_beside(const dlb_suite *s, const dlb_suite_case *c)
+{
+    return s->kinds[c->kind].roofs[0].names[c->reference];
 }
 
 bool dlb_suite_is_wrong(const dlb_suite_case *c)

@@ -14,18 +14,15 @@
 
 #include "base/str.h"
 #include "cli/bench_progress.h"
-#include "cli/bench_references.h"
 #include "cli/bench_suite_comm.h"
+#include "cli/gate_roofs.h"
 #include "cli/gate_turns.h"
 #include "stats/interval.h"
 
 /* Processes of one kind: a model with a family of kernels and an instruction set. */
 typedef struct dlb_suite_kind {
     const char *model, *kernels, *isa;
-    /* Of the machine with these, in each round; NaN: missing. */
-    double *reference_s[DLB_REFERENCES]; /* seconds of a call */
-    dlb_gate_about references[DLB_REFERENCES];
-    char reference_names[DLB_REFERENCES][32];
+    dlb_roofs *roofs; /* of the machine with these, in each round */
 } dlb_suite_kind;
 
 typedef struct dlb_suite_case {
@@ -91,8 +88,11 @@ double dlb_suite_work(const dlb_suite_case *c);
 /* The roof that bounds it, in GFLOP/s or GB/s: the median over the rounds. */
 double dlb_suite_roof(const dlb_suite *suite, const dlb_suite_case *c);
 
-/* GFLOP/s, or GB/s, of a reference of its kind in a round. */
-double dlb_suite_reference_rate(const dlb_suite_kind *kind, dlb_reference which, size_t round);
+/* GFLOP/s, or of the triad GB/s: the median over the rounds. */
+double dlb_suite_rate(const dlb_suite *suite, const dlb_suite_kind *kind, dlb_reference which);
+
+/* "sgemm 512³" or "triad": what a case is timed beside. */
+const char *dlb_suite_beside(const dlb_suite *suite, const dlb_suite_case *c);
 
 /* Whether its results are farther from those of `ref` than they may be. */
 bool dlb_suite_is_wrong(const dlb_suite_case *c);

@@ -5,13 +5,6 @@
 #include "cli/bench_suite_report.h"
 #include "stats/spread.h"
 
-static double rate(const dlb_suite *s, const dlb_suite_kind *kind, dlb_reference which)
-{
-    const dlb_gate_about *about = &kind->references[which];
-    double work = which == DLB_REFERENCE_TRIAD ? about->bytes : about->flops;
-    return 1e-9 * work / dlb_median(kind->reference_s[which], (size_t)s->options.rounds);
-}
-
 /* Names are given to what trains best: kernels in use of the first kind, of each model. */
 static bool gets_name(const dlb_suite *s, const dlb_suite_case *c)
 {
@@ -48,8 +41,8 @@ int dlb_suite_draw_roofline(const dlb_suite *s, const char *path, dlb_error *err
     const dlb_suite_kind *best = &s->kinds[0];
     dlb_roofline_mark *marks = dlb_alloc(s->count, sizeof *marks);
     dlb_roofline roofline = {.rounds = s->options.rounds,
-                             .peak = rate(s, best, DLB_REFERENCE_PEAK),
-                             .bandwidth = rate(s, best, DLB_REFERENCE_TRIAD),
+                             .peak = dlb_suite_rate(s, best, DLB_REFERENCE_PEAK),
+                             .bandwidth = dlb_suite_rate(s, best, DLB_REFERENCE_TRIAD),
                              .count = make_marks(s, marks),
                              .marks = marks};
     dlb_str title = DLB_STR_INIT;

@@ -39,7 +39,7 @@ static dlb_spread reference_spread(const dlb_suite *s, const dlb_suite_kind *kin
 {
     double *rates = dlb_alloc(rounds_of(s), sizeof *rates);
     for (size_t round = 0; round < rounds_of(s); round++)
-        rates[round] = dlb_suite_reference_rate(kind, which, round);
+        rates[round] = dlb_roofs_rate(&kind->roofs[round], which);
     dlb_spread spread = dlb_spread_of(rates, rounds_of(s));
     free(rates);
     return spread;
@@ -95,7 +95,7 @@ static void list_case(const dlb_suite *s, const dlb_suite_case *c, dlb_bench_tab
     dlb_bench_table_add(table, text);
     snprintf(text, sizeof text, isnan(a->bytes) ? "–" : "%.4g", 1e-6 * a->bytes);
     dlb_bench_table_add(table, text);
-    dlb_bench_table_add(table, s->kinds[c->kind].reference_names[c->reference]);
+    dlb_bench_table_add(table, dlb_suite_beside(s, c));
     add_error(table, c);
 }
 
@@ -166,12 +166,12 @@ static void print_references(const dlb_suite *s, const dlb_suite_kind *kind)
     printf("\n ");
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         dlb_spread rate = reference_spread(s, kind, shown[i]);
-        printf(" %s %.1f %s (%.1f…%.1f)%s", kind->reference_names[shown[i]], rate.median,
+        printf(" %s %.1f %s (%.1f…%.1f)%s", kind->roofs[0].names[shown[i]], rate.median,
                unit_of(shown[i] == DLB_REFERENCE_TRIAD), rate.min, rate.max,
                i + 1 < sizeof shown / sizeof *shown ? "," : "");
     }
-    double first = dlb_suite_reference_rate(kind, DLB_REFERENCE_PEAK, 0);
-    double last = dlb_suite_reference_rate(kind, DLB_REFERENCE_PEAK, rounds_of(s) - 1);
+    double first = dlb_roofs_rate(&kind->roofs[0], DLB_REFERENCE_PEAK);
+    double last = dlb_roofs_rate(&kind->roofs[rounds_of(s) - 1], DLB_REFERENCE_PEAK);
     printf("; peak from first to last round %+.1f %%\n\n", 100 * (last / first - 1));
 }
 
@@ -237,7 +237,7 @@ static int save_slice(const dlb_suite *s, const dlb_suite_slice *slice, const ch
     const dlb_suite_kind *kind = &s->kinds[c->kind];
     const dlb_turn_slice *turn = &slice->turn;
     bool own = turn->side == 0;
-    const dlb_gate_about *about = own ? &c->about : &kind->references[c->reference];
+    const dlb_gate_about *about = own ? &c->about : &kind->roofs[0].about[c->reference];
     dlb_bench_row row = {0};
     dlb_bench_row_number(&row, (double)slice->round + 1);
     dlb_bench_row_number(&row, slice->at_s);
@@ -248,7 +248,7 @@ static int save_slice(const dlb_suite *s, const dlb_suite_slice *slice, const ch
     dlb_bench_row_text(&row, c->name);
     dlb_bench_row_text(&row, c->about.role);
     dlb_bench_row_text(&row, c->about.kernel);
-    dlb_bench_row_text(&row, own ? "own" : kind->reference_names[c->reference]);
+    dlb_bench_row_text(&row, own ? "own" : dlb_suite_beside(s, c));
     dlb_bench_row_number(&row, turn->pass + 1);
     dlb_bench_row_number(&row, turn->seconds);
     dlb_bench_row_number(&row, (double)turn->calls);
@@ -298,7 +298,7 @@ static json_t *pack_case(const dlb_suite *s, const dlb_suite_case *c)
         "time_s", pack_interval(&time),                                                //
         memory ? "gb_per_s" : "gflops", number_or_null(rate),                          //
         "share_of_roof", number_or_null(rate / dlb_suite_roof(s, c)),                  //
-        "beside", s->kinds[c->kind].reference_names[c->reference],                     //
+        "beside", dlb_suite_beside(s, c),                                              //
         "ratio", pack_interval(&ratio),                                                //
         "error", number_or_null(c->error),                                             //
         "slices", (json_int_t)c->slices,                                               //
@@ -309,8 +309,8 @@ static json_t *pack_reference(const dlb_suite *s, const dlb_suite_kind *kind, dl
 {
     json_t *rates = json_array();
     for (size_t round = 0; round < rounds_of(s); round++)
-        json_array_append_new(rates, number_or_null(dlb_suite_reference_rate(kind, which, round)));
-    return json_pack("{s:s, s:s, s:o}", "name", kind->reference_names[which], "unit",
+        json_array_append_new(rates, number_or_null(dlb_roofs_rate(&kind->roofs[round], which)));
+    return json_pack("{s:s, s:s, s:o}", "name", kind->roofs[0].names[which], "unit",
                      unit_of(which == DLB_REFERENCE_TRIAD), "rounds", rates);
 }
 
