@@ -11,6 +11,7 @@
 #include "cli/cmd.h"
 #include "cli/relaunch.h"
 #include "dlk/rng.h"
+#include "measure/counters.h"
 #include "measure/usage.h"
 
 static const char name[] = "dlbench bench serve";
@@ -56,7 +57,8 @@ static void slow_down(server *s, int64_t start)
     }
 }
 
-static void call_often(const dlb_kernel_call *call, long long repeats)
+/* No compiler may merge it with its callers: see the header. */
+__attribute__((noinline)) void dlb_serve_calls(const dlb_kernel_call *call, long long repeats)
 {
     for (long long i = 0; i < repeats; i++)
         call->run(call->self);
@@ -69,6 +71,7 @@ typedef struct request {
     long long repeats;
     double seconds;
     dlb_serve_sample sample;
+    dlb_counters *counters;
 } request;
 
 static void measure(void *arg)
@@ -77,11 +80,12 @@ static void measure(void *arg)
     const dlb_kernel_call *call = &r->subject->call;
     dlb_kernel_call_prepare(call);
     sched_yield(); /* whoever asked is on its way to wait, maybe on this core */
-    call_often(call, 1 + r->repeats / 4); /* others have had the caches since */
+    for (long long i = 0; i < 1 + r->repeats / 4; i++) /* others have had the caches since */
+        call->run(call->self);
     int cpu = sched_getcpu();
     dlb_usage usage = dlb_usage_now();
     int64_t start = dlb_clock_ns();
-    call_often(call, r->repeats);
+    dlb_serve_calls(call, r->repeats);
     slow_down(r->server, start);
     int64_t end = dlb_clock_ns();
     r->sample = (dlb_serve_sample){end - start, dlb_usage_since(&usage).involuntary_switches,
@@ -93,6 +97,18 @@ static void calibrate(void *arg)
     request *r = arg;
     dlb_kernel_call_prepare(&r->subject->call);
     r->repeats = dlb_kernel_call_repeats(&r->subject->call, r->seconds);
+}
+
+/* The second call: the first may have to make room for what it computes. */
+static void count(void *arg)
+{
+    const request *r = arg;
+    const dlb_kernel_call *call = &r->subject->call;
+    dlb_kernel_call_prepare(call);
+    call->run(call->self);
+    dlb_counters_start(r->counters, 0);
+    call->run(call->self);
+    dlb_counters_stop(r->counters, 0);
 }
 
 /* ---- Requests ---- */
@@ -132,6 +148,21 @@ static int answer_verify(request *r, dlb_error *err)
     return status;
 }
 
+static int answer_count(request *r, dlb_error *err)
+{
+    long long instructions;
+    int status = dlb_counters_create(&r->counters, "PAPI_TOT_INS", 1, err);
+    if (status < 0)
+        return status;
+    dlb_bench_cases_lead(&r->server->cases, count, r);
+    if (dlb_counters_value(r->counters, 0, &instructions))
+        printf(DLB_SERVE_COUNTED "\n", instructions);
+    else
+        printf(DLB_SERVE_MISSING "%s\n", dlb_counters_why(r->counters, 0));
+    dlb_counters_free(r->counters);
+    return 0;
+}
+
 static bool is_whole(const char *line, int read)
 {
     return read > 0 && line[read] == '\n';
@@ -152,6 +183,8 @@ static answer_fn *parse_request(const char *line, request *r, long long *number)
         return answer_describe;
     if (sscanf(line, DLB_SERVE_VERIFY "%n", number, &read) == 1 && is_whole(line, read))
         return answer_verify;
+    if (sscanf(line, DLB_SERVE_COUNT "%n", number, &read) == 1 && is_whole(line, read))
+        return answer_count;
     return NULL;
 }
 

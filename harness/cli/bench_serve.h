@@ -17,6 +17,12 @@
  *     client    verify 0
  *     server    error 2.1e-07 0.005               how far results are from those of `ref`, and how
  *                                                 far they may be; nan: there is nothing to compare
+ *     client    count 0
+ *     server    counted 849713                    instructions of a call, by hardware counters
+ *           or  missing PAPI_TOT_INS: …           why there are none
+ *
+ * The calls that `run` times, and no others, are made by dlb_serve_calls. Its name is part of the
+ * protocol: valgrind's callgrind counts from where that function is entered to where it is left.
  *
  * A request that is none ends the server with status 2, the end of its input with 0.
  */
@@ -37,11 +43,18 @@
 #define DLB_SERVE_ABOUT     "about %15s %d %lg %lg " /* and the kernel */
 #define DLB_SERVE_VERIFY    "verify %lld"
 #define DLB_SERVE_ERROR     "error %lg %lg"
+#define DLB_SERVE_COUNT     "count %lld"
+#define DLB_SERVE_COUNTED   "counted %lld"
+#define DLB_SERVE_MISSING   "missing "
+#define DLB_SERVE_CALLS     "dlb_serve_calls"
 
 typedef struct dlb_serve_sample {
     int64_t ns;    /* of all calls */
     long switches; /* how often somebody else was given the CPU meanwhile */
     int migrated;  /* 1: it went on on another CPU */
 } dlb_serve_sample;
+
+struct dlb_kernel_call; /* cli/bench_kernels.h */
+void dlb_serve_calls(const struct dlb_kernel_call *call, long long repeats);
 
 #endif
