@@ -3,6 +3,7 @@
 #include "cli/bench_kernels_training.h"
 #include "cli/bench_scene.h"
 #include "cli/cmd.h"
+#include "cli/gate_instructions.h"
 #include "cli/gate_report.h"
 #include "cli/gate_revision.h"
 #include "cli/relaunch.h"
@@ -14,7 +15,8 @@ static const char name[] = "dlbench check";
 typedef struct options {
     const char *against, *model, *threshold, *rounds;
     const char *csv, *markdown, *junit; /* files; NULL: none */
-    bool strict;
+    bool strict, instructions;
+    dlb_gate_counter counter; /* of instructions */
     dlb_gate_options gate;
 } options;
 
@@ -61,6 +63,8 @@ static int run(options *o)
     dlb_bench_progress_init(&progress, stderr);
     dlb_gate_settle();
     status = dlb_gate_survey(&gate, &err);
+    if (status == 0 && o->instructions)
+        status = dlb_gate_count_instructions(&gate, &o->counter, &err);
     if (status == 0)
         status = dlb_gate_run(&gate, &err);
     dlb_bench_progress_clear(&progress);
@@ -113,6 +117,8 @@ static int parse(options *o, dlb_error *err)
     o->gate.rounds = (size_t)rounds;
     o->gate.rule = dlb_gate_usual_rule();
     o->gate.rule.threshold = 0.01 * percent;
+    if (o->instructions && dlb_gate_counter_find(&o->counter, err) < 0)
+        return DLB_BAD_INPUT;
     return check_files(o, err) < 0 ? DLB_BAD_INPUT : check_requests(o, err);
 }
 
@@ -134,6 +140,8 @@ int cmd_check(int argc, char **argv)
          &o.threshold, NULL},
         {"rounds", "at least so many (default: as many as the intervals need)", "N", &o.rounds,
          NULL},
+        {"instructions", "count them, too: exact on a noisy machine, but changes no verdict", NULL,
+         NULL, &o.instructions},
         {"strict", "exit with 3 if any verdict is inconclusive", NULL, NULL, &o.strict},
         {"markdown", "write the table to this file, for a pull request", "FILE", &o.markdown, NULL},
         {"junit", "write the verdicts to this file, for a CI system", "FILE", &o.junit, NULL},

@@ -44,28 +44,30 @@ void dlb_gate_settle(void)
 
 /* ---- Programs ---- */
 
+void dlb_gate_add_request(const dlb_gate_options *o, dlb_gate_side side, const char *model,
+                          dlb_gate_words *words)
+{
+    dlb_gate_words_add(words, side == DLB_GATE_AFTER ? o->after : o->before);
+    dlb_gate_words_add(words, "bench");
+    dlb_gate_words_add(words, "serve");
+    dlb_gate_words_add_flag(words, "--model", model);
+    dlb_gate_words_add_flag(words, "--kernels", o->kernels);
+    dlb_gate_words_add_flag(words, "--data", o->data);
+}
+
 static int start(const dlb_gate_options *o, dlb_gate_side side, const char *model,
                  dlb_gate_program *program, dlb_error *err)
 {
-    enum { WORDS = 16 };
     double share = side == DLB_GATE_AFTER ? o->slowdown : 0;
     char slowdown[32], noise[32];
     dlb_format_real(share, slowdown, sizeof slowdown);
     dlb_format_real(o->noise, noise, sizeof noise);
-    const char *const given[][2] = {{"--model", model},
-                                    {"--kernels", o->kernels},
-                                    {"--isa", o->isa},
-                                    {"--data", o->data},
-                                    {"--slow-down", share > 0 ? slowdown : NULL},
-                                    {"--noise", o->noise > 0 ? noise : NULL}};
-    const char *argv[WORDS] = {side == DLB_GATE_AFTER ? o->after : o->before, "bench", "serve"};
-    int words = 3;
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        if (given[i][1]) {
-            argv[words++] = given[i][0];
-            argv[words++] = given[i][1];
-        }
-    return dlb_gate_program_start(program, argv, err);
+    dlb_gate_words words = {0};
+    dlb_gate_add_request(o, side, model, &words);
+    dlb_gate_words_add_flag(&words, "--isa", o->isa);
+    dlb_gate_words_add_flag(&words, "--slow-down", share > 0 ? slowdown : NULL);
+    dlb_gate_words_add_flag(&words, "--noise", o->noise > 0 ? noise : NULL);
+    return dlb_gate_program_start(program, words.words, err);
 }
 
 static void stop_all(dlb_gate_program *programs)
@@ -94,8 +96,8 @@ static int start_all(const dlb_gate *g, const char *model, int sides, dlb_gate_p
 static void add_case(dlb_gate *g, const char *model, const char *name)
 {
     g->cases = dlb_grow(g->cases, &g->capacity, g->count + 1, sizeof *g->cases);
-    g->cases[g->count++] =
-        (dlb_gate_case){.model = model, .name = dlb_strdup(name), .chosen = true};
+    g->cases[g->count++] = (dlb_gate_case){
+        .model = model, .name = dlb_strdup(name), .instructions = {NAN, NAN}, .chosen = true};
 }
 
 static void add_cases(dlb_gate *g, const char *model, const dlb_gate_program *before,
@@ -155,6 +157,7 @@ void dlb_gate_release(dlb_gate *g)
     }
     free(g->cases);
     free(g->slices);
+    dlb_str_release(&g->witness);
 }
 
 /* ---- A kernel in a round ---- */

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "base/str.h"
 #include "cli/bench_progress.h"
 #include "cli/gate_turns.h"
 #include "stats/judgement.h"
@@ -40,10 +41,11 @@ typedef struct dlb_gate_case {
     const char *model;
     char *name;
     /* Of each round of the last series; NaN: missing. */
-    double *seconds[DLB_GATE_SIDES]; /* of a call */
-    double *change, *control;        /* logarithms of ratios to `before` */
-    size_t slices, disturbed;        /* of all series */
-    bool chosen;                     /* for the series under way */
+    double *seconds[DLB_GATE_SIDES];       /* of a call */
+    double *change, *control;              /* logarithms of ratios to `before` */
+    size_t slices, disturbed;              /* of all series */
+    double instructions[DLB_GATE_CONTROL]; /* of a call, before and after; NaN: not counted */
+    bool chosen;                           /* for the series under way */
     bool repeated;
     dlb_judgement verdict;
 } dlb_gate_case;
@@ -64,6 +66,7 @@ typedef struct dlb_gate {
     size_t left_out; /* cases that only one of the programs has */
     size_t slice_count, slice_capacity;
     dlb_gate_slice *slices;
+    dlb_str witness; /* who counted instructions, and why some are missing; empty: nobody did */
 } dlb_gate;
 
 /* 2 %, ten nanoseconds, and no more than one check in twenty with an interval that misses. */
@@ -87,5 +90,9 @@ void dlb_gate_release(dlb_gate *gate);
 size_t dlb_gate_count(const dlb_gate *gate, dlb_judgement_kind kind);
 
 const char *dlb_gate_side_name(dlb_gate_side side);
+
+/* The words that start the program of a side, but for the instruction set. */
+void dlb_gate_add_request(const dlb_gate_options *options, dlb_gate_side side, const char *model,
+                          dlb_gate_words *words);
 
 #endif

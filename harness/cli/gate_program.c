@@ -1,7 +1,9 @@
 #include "cli/gate_program.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -16,6 +18,23 @@
 extern char **environ;
 
 enum { LINE_SIZE = 256, CASES_MAX = 1000 };
+
+/* ---- Its words ---- */
+
+void dlb_gate_words_add(dlb_gate_words *w, const char *word)
+{
+    enum { WORDS = sizeof w->words / sizeof *w->words };
+    assert(w->count < WORDS - 1); /* the last one ends it */
+    w->words[w->count++] = word;
+}
+
+void dlb_gate_words_add_flag(dlb_gate_words *w, const char *flag, const char *value)
+{
+    if (!value)
+        return;
+    dlb_gate_words_add(w, flag);
+    dlb_gate_words_add(w, value);
+}
 
 /* ---- Its process ---- */
 
@@ -116,6 +135,17 @@ static int read_line(dlb_gate_program *p, char line[LINE_SIZE], dlb_error *err)
     return dlb_fail(err, DLB_FAIL, "%s ended before it had answered", p->path);
 }
 
+/* Under valgrind it takes a minute to get ready: a wish to stop is heard meanwhile. */
+static int await_first_line(const dlb_gate_program *p, dlb_error *err)
+{
+    enum { ASK_AGAIN_MS = 200 };
+    struct pollfd from = {.fd = fileno(p->from), .events = POLLIN};
+    while (poll(&from, 1, ASK_AGAIN_MS) <= 0)
+        if (dlb_stop_asked())
+            return dlb_fail(err, DLB_STOPPED, "stopped before all was measured");
+    return 0;
+}
+
 static int fail_answer(const dlb_gate_program *p, const char *line, dlb_error *err)
 {
     return dlb_fail(err, DLB_FAIL, "%s answered '%s', which is none", p->path, line);
@@ -133,7 +163,9 @@ static int ask(dlb_gate_program *p, char line[LINE_SIZE], dlb_error *err)
 static int expect_greeting(dlb_gate_program *p, dlb_error *err)
 {
     char line[LINE_SIZE];
-    int status = read_line(p, line, err);
+    int status = await_first_line(p, err);
+    if (status == 0)
+        status = read_line(p, line, err);
     if (status == DLB_STOPPED || (status == 0 && strcmp(line, DLB_SERVE_GREETING) == 0))
         return status;
     return dlb_fail(err, DLB_BAD_INPUT,
@@ -250,4 +282,19 @@ int dlb_gate_program_run(dlb_gate_program *p, int number, long long repeats,
         return fail_answer(p, line, err);
     sample->ns = ns;
     return 0;
+}
+
+int dlb_gate_program_count(dlb_gate_program *p, int number, long long *instructions, dlb_error *err)
+{
+    const size_t before_reason = strlen(DLB_SERVE_MISSING);
+    char line[LINE_SIZE];
+    snprintf(line, sizeof line, DLB_SERVE_COUNT, (long long)number);
+    int status = ask(p, line, err);
+    if (status == DLB_FAIL)
+        return dlb_fail(err, DLB_FAIL, "%s does not answer 'count', as older commits", p->path);
+    if (status == 0 && strncmp(line, DLB_SERVE_MISSING, before_reason) == 0)
+        return dlb_fail(err, DLB_FAIL, "%s", line + before_reason);
+    if (status == 0 && (sscanf(line, DLB_SERVE_COUNTED, instructions) != 1 || *instructions < 1))
+        return fail_answer(p, line, err);
+    return status;
 }

@@ -11,8 +11,19 @@
 #include "base/error.h"
 #include "cli/bench_serve.h"
 
+/* An argv array, of words that outlive it; valid when zeroed. */
+typedef struct dlb_gate_words {
+    int count;
+    const char *words[32];
+} dlb_gate_words;
+
+void dlb_gate_words_add(dlb_gate_words *words, const char *word);
+
+/* Both, unless the value is NULL. */
+void dlb_gate_words_add_flag(dlb_gate_words *words, const char *flag, const char *value);
+
 typedef struct dlb_gate_program {
-    const char *path;
+    const char *path; /* for messages */
     pid_t pid;
     FILE *to, *from;
     size_t count, references, capacity;
@@ -51,6 +62,10 @@ int dlb_gate_program_calibrate(dlb_gate_program *program, int number, double sec
                                long long *repeats, dlb_error *err);
 int dlb_gate_program_run(dlb_gate_program *program, int number, long long repeats,
                          dlb_serve_sample *sample, dlb_error *err);
+
+/* Instructions of a call, by hardware counters; an error says why it cannot be told. */
+int dlb_gate_program_count(dlb_gate_program *program, int number, long long *instructions,
+                           dlb_error *err);
 
 /*
  * Bind them, and this process, to one core: the last, as the first has most of the interrupts.

@@ -42,6 +42,16 @@ static double disturbed_pct(const dlb_gate_case *c)
     return c->slices ? 100 * (double)c->disturbed / (double)c->slices : NAN;
 }
 
+static bool has_witness(const dlb_gate *g)
+{
+    return g->witness.length > 0;
+}
+
+static dlb_text instructions(const dlb_gate_case *c)
+{
+    return percent(c->instructions[DLB_GATE_AFTER] / c->instructions[DLB_GATE_BEFORE] - 1);
+}
+
 /* "3 slower, 1 faster, 20 same, 4 inconclusive" */
 static void add_counts(const dlb_gate *g, dlb_str *text)
 {
@@ -81,6 +91,8 @@ static void add_case(const dlb_gate *g, const dlb_gate_case *c, dlb_bench_table 
     dlb_bench_table_add(table, interval(&c->verdict).text);
     dlb_bench_table_add(table, resolution(&c->verdict).text);
     dlb_bench_table_add(table, disturbed);
+    if (has_witness(g))
+        dlb_bench_table_add(table, instructions(c).text);
     dlb_bench_table_add(table, dlb_judgement_name(c->verdict.kind));
 }
 
@@ -104,25 +116,35 @@ static void print_wrapped(const char *text, int width)
     printf("\n");
 }
 
-void dlb_gate_print(const dlb_gate_report *r)
+static void print_table(const dlb_gate *g)
 {
-    static const char *const titles[] = {"kernel",   "before",     "after",     "change",
-                                         "interval", "resolution", "disturbed", "verdict"};
-    enum { COLUMNS = sizeof titles / sizeof *titles };
-    const dlb_gate *g = r->gate;
+    static const char *const titles[] = {"kernel",    "before",       "after",
+                                         "change",    "interval",     "resolution",
+                                         "disturbed", "instructions", "verdict"};
+    enum { COLUMNS = sizeof titles / sizeof *titles, INSTRUCTIONS = COLUMNS - 2 };
     dlb_bench_table table;
-    dlb_str text = DLB_STR_INIT;
-    dlb_bench_table_init(&table, COLUMNS, true);
+    dlb_bench_table_init(&table, has_witness(g) ? COLUMNS : COLUMNS - 1, true);
     for (int i = 0; i < COLUMNS; i++)
-        dlb_bench_table_add(&table, titles[i]);
+        if (i != INSTRUCTIONS || has_witness(g))
+            dlb_bench_table_add(&table, titles[i]);
     for (size_t i = 0; i < g->count; i++)
         add_case(g, &g->cases[i], &table);
-    printf("Kernels of %s (after) beside those of %s (before)\n\n", r->after, r->before);
     dlb_bench_table_print(&table, stdout);
     dlb_bench_table_release(&table);
+}
+
+void dlb_gate_print(const dlb_gate_report *r)
+{
+    const dlb_gate *g = r->gate;
+    const int width = dlb_terminal_width(stdout) - 2;
+    dlb_str text = DLB_STR_INIT;
+    printf("Kernels of %s (after) beside those of %s (before)\n\n", r->after, r->before);
+    print_table(g);
     printf("\n");
     add_rule(g, &text);
-    print_wrapped(text.text, dlb_terminal_width(stdout) - 2);
+    print_wrapped(text.text, width);
+    if (has_witness(g))
+        print_wrapped(g->witness.text, width);
     dlb_str_clear(&text);
     add_counts(g, &text);
     printf("\n%s\n", text.text);
@@ -131,6 +153,19 @@ void dlb_gate_print(const dlb_gate_report *r)
 
 /* ---- For pull requests ---- */
 
+static void add_line(const dlb_gate *g, const dlb_gate_case *c, dlb_str *text)
+{
+    const char *mark = c->verdict.kind == DLB_JUDGED_SAME ? "" : "**";
+    dlb_str_addf(text, "| %s %s | %s | %s | %s | %s | %s |", c->model, c->name,
+                 dlb_bench_time(median_time(g, c, DLB_GATE_BEFORE)).text,
+                 dlb_bench_time(median_time(g, c, DLB_GATE_AFTER)).text,
+                 percent(c->verdict.effect).text, interval(&c->verdict).text,
+                 resolution(&c->verdict).text);
+    if (has_witness(g))
+        dlb_str_addf(text, " %s |", instructions(c).text);
+    dlb_str_addf(text, " %s%s%s |\n", mark, dlb_judgement_name(c->verdict.kind), mark);
+}
+
 int dlb_gate_save_markdown(const dlb_gate_report *r, const char *path, dlb_error *err)
 {
     const dlb_gate *g = r->gate;
@@ -138,21 +173,17 @@ int dlb_gate_save_markdown(const dlb_gate_report *r, const char *path, dlb_error
     dlb_str_add(&text, "### Kernel throughput: ");
     add_counts(g, &text);
     dlb_str_addf(&text, "\n\n`%s` (after) beside `%s` (before)\n\n", r->after, r->before);
-    dlb_str_add(&text, "| kernel | before | after | change | interval | resolution | verdict |\n"
-                       "|---|--:|--:|--:|--:|--:|---|\n");
-    for (size_t i = 0; i < g->count; i++) {
-        const dlb_gate_case *c = &g->cases[i];
-        bool plain = c->verdict.kind == DLB_JUDGED_SAME;
-        dlb_str_addf(&text, "| %s %s | %s | %s | %s | %s | %s | %s%s%s |\n", c->model, c->name,
-                     dlb_bench_time(median_time(g, c, DLB_GATE_BEFORE)).text,
-                     dlb_bench_time(median_time(g, c, DLB_GATE_AFTER)).text,
-                     percent(c->verdict.effect).text, interval(&c->verdict).text,
-                     resolution(&c->verdict).text, plain ? "" : "**",
-                     dlb_judgement_name(c->verdict.kind), plain ? "" : "**");
-    }
+    dlb_str_addf(&text,
+                 "| kernel | before | after | change | interval | resolution |%s verdict |\n",
+                 has_witness(g) ? " instructions |" : "");
+    dlb_str_addf(&text, "|---|--:|--:|--:|--:|--:|%s---|\n", has_witness(g) ? "--:|" : "");
+    for (size_t i = 0; i < g->count; i++)
+        add_line(g, &g->cases[i], &text);
     dlb_str_add(&text, "\n");
     add_rule(g, &text);
     dlb_str_add(&text, "\n");
+    if (has_witness(g))
+        dlb_str_addf(&text, "\n%s\n", g->witness.text);
     int status = dlb_file_write_atomic(path, text.text, text.length, err);
     dlb_str_release(&text);
     return status;
@@ -189,6 +220,10 @@ static void add_testcase(const dlb_gate *g, const dlb_gate_case *c, dlb_str *xml
     dlb_str_add(xml, "\" name=\"");
     add_escaped(xml, c->name);
     dlb_str_addf(xml, "\" time=\"%.9f\">\n", median_time(g, c, DLB_GATE_AFTER));
+    if (has_witness(g))
+        dlb_str_addf(
+            xml, "    <properties><property name=\"instructions\" value=\"%s\"/></properties>\n",
+            instructions(c).text);
     if (v->kind == DLB_JUDGED_SLOWER || v->kind == DLB_JUDGED_INCONCLUSIVE)
         dlb_str_addf(xml, "    <%s message=\"%s: %s (%s), resolution %s\"/>\n",
                      v->kind == DLB_JUDGED_SLOWER ? "failure" : "skipped",
