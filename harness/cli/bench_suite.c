@@ -50,24 +50,19 @@ static const char *steps_for(const dlb_suite *s, const dlb_suite_kind *kind, boo
 static int start(const dlb_suite *s, const dlb_suite_kind *kind, bool timed,
                  dlb_gate_program *program, dlb_error *err)
 {
-    enum { WORDS = 24 };
     const dlb_suite_options *o = &s->options;
     char threads[16];
     snprintf(threads, sizeof threads, "%d", o->threads);
-    const char *const given[][2] = {
-        {"--model", kind->model}, {"--kernels", kind->kernels},
-        {"--isa", kind->isa},     {"--batch", o->batch},
-        {"--data", o->data},      {"--steps", steps_for(s, kind, timed)},
-        {"--threads", threads}};
-    const char *argv[WORDS] = {o->program, "bench", "serve", "--others"};
-    int words = 4;
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        if (given[i][1]) {
-            argv[words++] = given[i][0];
-            argv[words++] = given[i][1];
-        }
+    dlb_gate_words words = {.words = {o->program, "bench", "serve", "--others"}, .count = 4};
+    dlb_gate_words_add_flag(&words, "--model", kind->model);
+    dlb_gate_words_add_flag(&words, "--kernels", kind->kernels);
+    dlb_gate_words_add_flag(&words, "--isa", kind->isa);
+    dlb_gate_words_add_flag(&words, "--batch", o->batch);
+    dlb_gate_words_add_flag(&words, "--data", o->data);
+    dlb_gate_words_add_flag(&words, "--steps", steps_for(s, kind, timed));
+    dlb_gate_words_add_flag(&words, "--threads", threads);
     dlb_gate_disperse();
-    int status = dlb_gate_program_start(program, argv, err);
+    int status = dlb_gate_program_start(program, words.words, err);
     if (status == 0)
         status = dlb_gate_program_greet(program, err);
     if (status < 0)

@@ -69,12 +69,23 @@ static void name_hypervisor(char *name, size_t size, const char *root)
         snprintf(name, size, "%s", signature[0] ? signature : "unknown hypervisor");
 }
 
+static void probe_cpu_version(dlb_host *host, const char *cpuinfo)
+{
+    char family[16], model[16], stepping[16];
+    if (dlb_sys_field(cpuinfo, "cpu family", family, sizeof family) &&
+        dlb_sys_field(cpuinfo, "model", model, sizeof model) &&
+        dlb_sys_field(cpuinfo, "stepping", stepping, sizeof stepping))
+        snprintf(host->cpu_version, sizeof host->cpu_version, "family %s model %s stepping %s",
+                 family, model, stepping);
+}
+
 static void probe_cpu(dlb_host *host, const char *root)
 {
     dlb_str cpuinfo = DLB_STR_INIT;
     if (dlb_sys_read(&cpuinfo, root, "/proc/cpuinfo")) {
         char flags[4096];
         dlb_sys_field(cpuinfo.text, "model name", host->cpu, sizeof host->cpu);
+        probe_cpu_version(host, cpuinfo.text);
         dlb_sys_field(cpuinfo.text, "vendor_id", host->vendor, sizeof host->vendor);
         dlb_sys_field(cpuinfo.text, "flags", flags, sizeof flags);
         list_instruction_sets(flags, host->isa, sizeof host->isa);

@@ -62,6 +62,30 @@ dlb_judgement dlb_judgement_of(const dlb_judgement_rule *rule, const dlb_judgeme
                            expm1(change.low), expm1(change.high), expm1(resolution)};
 }
 
+size_t dlb_judgement_needed_since(const dlb_judgement_rule *rule)
+{
+    return dlb_judgement_needed(rule) + 1; /* half of the chance */
+}
+
+dlb_judgement dlb_judgement_since(const dlb_judgement_rule *rule, const dlb_judgement_past *r)
+{
+    double chance = chance_of_one(rule);
+    dlb_interval then = dlb_interval_median_sure(r->past, r->past_count, chance / 2);
+    dlb_interval now = dlb_interval_median_sure(r->present, r->count, chance / 2);
+    dlb_interval control = dlb_interval_median_sure(r->control, r->count, chance);
+    size_t needed = dlb_judgement_needed_since(rule);
+    if (then.count < needed || now.count < needed || control.count < needed || isnan(r->shift))
+        return (dlb_judgement){DLB_JUDGED_INCONCLUSIVE, NAN, NAN, NAN, NAN};
+    dlb_interval change = {.count = now.count,
+                           .value = now.value - then.value,
+                           .low = now.low - then.high,
+                           .high = now.high - then.low};
+    double resolution = fmax(farthest(&control), fabs(r->shift));
+    double seconds_then = r->seconds * exp(-change.value);
+    return (dlb_judgement){kind_of(rule, &change, resolution, seconds_then), expm1(change.value),
+                           expm1(change.low), expm1(change.high), expm1(resolution)};
+}
+
 bool dlb_judgement_needs_repetition(const dlb_judgement *verdict)
 {
     return verdict->kind == DLB_JUDGED_SLOWER || verdict->kind == DLB_JUDGED_FASTER;

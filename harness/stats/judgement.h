@@ -61,6 +61,27 @@ size_t dlb_judgement_needed(const dlb_judgement_rule *rule);
  */
 dlb_judgement dlb_judgement_of(const dlb_judgement_rule *rule, const dlb_judgement_rounds *rounds);
 
+/* The same with rounds that were measured at another time, each beside a reference that both times
+ * have in common. */
+typedef struct dlb_judgement_past {
+    size_t past_count, count;
+    const double *past;    /* log(kernel / reference) in each round then; NaN: missing */
+    const double *present; /* and now */
+    const double *control; /* the difference of two processes of the present program */
+    double shift;          /* by how much the references themselves have moved apart since then */
+    double seconds;        /* of a call now */
+} dlb_judgement_past;
+
+/*
+ * Nothing pairs the rounds of two times, so the interval of the change is that of both medians
+ * together, each as sure as half of the chance asks for. What hides it is the larger of the
+ * control's reach and the references' shift.
+ */
+dlb_judgement dlb_judgement_since(const dlb_judgement_rule *rule, const dlb_judgement_past *past);
+
+/* How many rounds that needs, each time. */
+size_t dlb_judgement_needed_since(const dlb_judgement_rule *rule);
+
 /* Whether somebody ought to look again before it is believed: it says that something changed. */
 bool dlb_judgement_needs_repetition(const dlb_judgement *verdict);
 

@@ -155,6 +155,50 @@ Test(judgement, equal_programs_are_told_apart_no_more_often_than_the_rule_allows
     cr_assert(alarms <= 50, "%d of %d", alarms, CHECKS);
 }
 
+/* ---- Against another time ---- */
+
+/* Kernels beside a reference, then and now, each in rounds of their own. */
+static dlb_judgement judge_since(uint32_t seed, double slowdown, double noise, double shift)
+{
+    double then[ROUNDS], now[ROUNDS], control[ROUNDS];
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        then[i] = log(0.25 * noisy(seed, 4 * i, noise));
+        now[i] = log(0.25 * (1 + slowdown) * noisy(seed, 4 * i + 1, noise));
+        control[i] = log(noisy(seed, 4 * i + 2, noise) / noisy(seed, 4 * i + 3, noise));
+    }
+    dlb_judgement_past past = {ROUNDS, ROUNDS, then, now, control, shift, 100e-6};
+    return dlb_judgement_since(&rule, &past);
+}
+
+Test(judgement, a_change_since_another_time_is_found_in_either_direction)
+{
+    dlb_judgement slower = judge_since(1, 0.05, 0.003, 0), faster = judge_since(1, -0.05, 0.003, 0);
+    cr_assert_eq(slower.kind, DLB_JUDGED_SLOWER);
+    cr_assert_float_eq(slower.effect, 0.05, 0.005);
+    cr_assert_eq(faster.kind, DLB_JUDGED_FASTER);
+    cr_assert_eq(judge_since(1, 0, 0.003, 0).kind, DLB_JUDGED_SAME);
+}
+
+Test(judgement, where_references_have_moved_apart_less_than_that_is_not_said)
+{
+    cr_assert_eq(judge_since(1, 0.05, 0.003, 0.06).kind, DLB_JUDGED_INCONCLUSIVE);
+    cr_assert_eq(judge_since(1, 0.05, 0.003, -0.06).kind, DLB_JUDGED_INCONCLUSIVE);
+    cr_assert_eq(judge_since(1, 0, 0.003, 0.03).kind, DLB_JUDGED_INCONCLUSIVE);
+    cr_assert_eq(judge_since(1, 0, 0.003, NAN).kind, DLB_JUDGED_INCONCLUSIVE);
+    cr_assert_eq(judge_since(1, 0.2, 0.003, 0.06).kind, DLB_JUDGED_SLOWER);
+}
+
+Test(judgement, the_same_program_at_two_times_is_told_apart_no_more_often_than_the_rule_allows)
+{
+    int missed = 0;
+    enum { CHECKS = 2000 };
+    for (uint32_t seed = 0; seed < CHECKS; seed++) {
+        dlb_judgement verdict = judge_since(seed, 0, 0.03, 0);
+        missed += verdict.low > 0 || verdict.high < 0;
+    }
+    cr_assert(missed <= CHECKS * 0.05 / 3, "%d of %d", missed, CHECKS);
+}
+
 Test(judgement, has_a_word_for_each)
 {
     for (int kind = 0; kind < DLB_JUDGEMENTS; kind++)
