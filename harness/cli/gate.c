@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/bench.h"
+#include "cli/gate_past.h"
 #include "cli/stop.h"
 #include "stats/spread.h"
 
@@ -47,7 +48,7 @@ void dlb_gate_settle(void)
 void dlb_gate_add_request(const dlb_gate_options *o, dlb_gate_side side, const char *model,
                           dlb_gate_words *words)
 {
-    dlb_gate_words_add(words, side == DLB_GATE_AFTER ? o->after : o->before);
+    dlb_gate_words_add(words, side == DLB_GATE_AFTER || o->by_reference ? o->after : o->before);
     dlb_gate_words_add(words, "bench");
     dlb_gate_words_add(words, "serve");
     dlb_gate_words_add_flag(words, "--model", model);
@@ -122,6 +123,8 @@ static void make_room(dlb_gate *g)
         c->change = dlb_alloc(g->rounds, sizeof *c->change);
         c->control = dlb_alloc(g->rounds, sizeof *c->control);
     }
+    if (g->options.by_reference)
+        dlb_gate_make_machines(g);
 }
 
 int dlb_gate_survey(dlb_gate *g, dlb_error *err)
@@ -133,13 +136,18 @@ int dlb_gate_survey(dlb_gate *g, dlb_error *err)
         if (status < 0)
             return status;
         add_cases(g, *model, &programs[DLB_GATE_BEFORE], &programs[DLB_GATE_AFTER]);
+        if (g->options.by_reference)
+            status = dlb_gate_choose_references(g, *model, programs, err);
         stop_all(programs);
+        if (status < 0)
+            return status;
     }
     if (g->count == 0)
         return dlb_fail(err, DLB_BAD_INPUT, "--only %s: no kernel has such a name",
                         g->options.only ? g->options.only : "");
     g->options.rule.kernels = g->count;
-    size_t needed = dlb_judgement_needed(&g->options.rule);
+    size_t needed = g->options.by_reference ? dlb_judgement_needed_since(&g->options.rule)
+                                            : dlb_judgement_needed(&g->options.rule);
     size_t asked = g->options.rounds ? g->options.rounds : ROUNDS_USUAL;
     g->rounds = asked > needed ? asked : needed;
     make_room(g);
@@ -157,6 +165,7 @@ void dlb_gate_release(dlb_gate *g)
     }
     free(g->cases);
     free(g->slices);
+    dlb_gate_free_machines(g);
     dlb_str_release(&g->witness);
 }
 
@@ -204,25 +213,34 @@ static void conclude(const trial *t, const dlb_turns *turns)
         dlb_turns_log_ratio(turns, DLB_GATE_CONTROL, DLB_GATE_BEFORE, PASSES_LEAST);
 }
 
-/* As many calls of all sides in a slice. */
-static int calibrate(dlb_turns *turns, dlb_error *err)
+/* As many calls of the kernel in a slice of any side. A reference is another thing. */
+static int calibrate(const dlb_gate *g, dlb_turns *turns, dlb_error *err)
 {
     int status = dlb_turns_calibrate(turns, DLB_GATE_BEFORE, slice_s, err);
-    for (int side = 0; side < DLB_GATE_SIDES; side++)
-        turns->side[side].repeats = turns->side[DLB_GATE_BEFORE].repeats;
+    if (status == 0 && g->options.by_reference)
+        status = dlb_turns_calibrate(turns, DLB_GATE_AFTER, slice_s, err);
+    else
+        turns->side[DLB_GATE_AFTER].repeats = turns->side[DLB_GATE_BEFORE].repeats;
+    turns->side[DLB_GATE_CONTROL].repeats = turns->side[DLB_GATE_AFTER].repeats;
     return status;
+}
+
+static int number_for(const trial *t, dlb_gate_side side)
+{
+    const dlb_gate_case *c = &t->gate->cases[t->kernel];
+    const dlb_gate_program *program = &t->programs[side];
+    return t->gate->options.by_reference && side == DLB_GATE_BEFORE
+               ? dlb_roofs_number(program, c->reference)
+               : dlb_gate_program_find(program, c->name);
 }
 
 static int measure_case(trial *t, dlb_error *err)
 {
-    const char *name = t->gate->cases[t->kernel].name;
     dlb_turns turns = {
         .sides = DLB_GATE_SIDES, .order = order_of(t->round), .keep = keep, .arg = t};
-    for (int side = 0; side < DLB_GATE_SIDES; side++) {
-        dlb_gate_program *program = &t->programs[side];
-        turns.side[side] = (dlb_turn){program, dlb_gate_program_find(program, name), 1};
-    }
-    int status = calibrate(&turns, err);
+    for (int side = 0; side < DLB_GATE_SIDES; side++)
+        turns.side[side] = (dlb_turn){&t->programs[side], number_for(t, (dlb_gate_side)side), 1};
+    int status = calibrate(t->gate, &turns, err);
     if (status == 0)
         status = dlb_turns_warm_up(&turns, err);
     if (status == 0)
@@ -250,6 +268,8 @@ static int measure_model(dlb_gate *g, int series, size_t round, const char *mode
     if (status < 0)
         return status;
     dlb_gate_gather(programs, DLB_GATE_SIDES);
+    if (g->options.by_reference)
+        status = dlb_gate_measure_roofs(g, model, round, &programs[DLB_GATE_BEFORE], err);
     for (size_t i = 0; i < g->count && status == 0; i++) {
         if (!g->cases[i].chosen || g->cases[i].model != model)
             continue;
@@ -277,9 +297,16 @@ static int measure_series(dlb_gate *g, int series, dlb_error *err)
 
 static dlb_judgement judge(const dlb_gate *g, const dlb_gate_case *c)
 {
+    if (g->options.by_reference)
+        return dlb_gate_judge_past(g, c);
     dlb_judgement_rounds rounds = {g->rounds, c->change, c->control,
                                    dlb_median(c->seconds[DLB_GATE_BEFORE], g->rounds)};
     return dlb_judgement_of(&g->options.rule, &rounds);
+}
+
+int dlb_gate_measure(dlb_gate *g, dlb_error *err)
+{
+    return measure_series(g, 1, err);
 }
 
 int dlb_gate_run(dlb_gate *g, dlb_error *err)

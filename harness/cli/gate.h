@@ -15,7 +15,9 @@
 
 #include "base/str.h"
 #include "cli/bench_progress.h"
+#include "cli/gate_roofs.h"
 #include "cli/gate_turns.h"
+#include "record/baseline.h"
 #include "stats/judgement.h"
 
 typedef enum dlb_gate_side {
@@ -26,7 +28,9 @@ typedef enum dlb_gate_side {
 } dlb_gate_side;
 
 typedef struct dlb_gate_options {
-    const char *before, *after;       /* paths of programs */
+    const char *before, *after;       /* paths of programs; no `before` in a gate by references */
+    bool by_reference;                /* measure `after` beside references (cli/gate_past.h) */
+    const dlb_baseline *baseline;     /* judge it by this; NULL: only measure */
     const char *const *models;        /* whose kernels; ended by NULL */
     const char *kernels, *isa, *data; /* as for bench serve; NULL: the default */
     const char *only;                 /* names that contain one of these, separated by commas */
@@ -40,6 +44,7 @@ typedef struct dlb_gate_options {
 typedef struct dlb_gate_case {
     const char *model;
     char *name;
+    dlb_reference reference; /* in a gate by references: what it is timed beside */
     /* Of each round of the last series; NaN: missing. */
     double *seconds[DLB_GATE_SIDES];       /* of a call */
     double *change, *control;              /* logarithms of ratios to `before` */
@@ -57,6 +62,13 @@ typedef struct dlb_gate_slice {
     dlb_turn_slice turn;
 } dlb_gate_slice;
 
+/* How references stand to each other where a model is measured, in each round. */
+typedef struct dlb_gate_machine {
+    const char *model;
+    double *arithmetic; /* log(sgemm / peak), in seconds of a call */
+    double *memory;     /* log(triad / sgemm) */
+} dlb_gate_machine;
+
 /* Valid when zeroed but for the options. */
 typedef struct dlb_gate {
     dlb_gate_options options;
@@ -66,6 +78,9 @@ typedef struct dlb_gate {
     size_t left_out; /* cases that only one of the programs has */
     size_t slice_count, slice_capacity;
     dlb_gate_slice *slices;
+    size_t machine_count;
+    dlb_gate_machine *machines; /* in a gate by references, as is `roofs` */
+    dlb_roofs roofs;            /* as the survey found them */
     dlb_str witness; /* who counted instructions, and why some are missing; empty: nobody did */
 } dlb_gate;
 
@@ -83,6 +98,9 @@ int dlb_gate_survey(dlb_gate *gate, dlb_error *err);
 
 /* Measure and judge all cases of the survey. */
 int dlb_gate_run(dlb_gate *gate, dlb_error *err);
+
+/* Measure them once, and judge nothing. */
+int dlb_gate_measure(dlb_gate *gate, dlb_error *err);
 
 void dlb_gate_release(dlb_gate *gate);
 
