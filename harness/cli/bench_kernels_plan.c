@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cli/bench_kernels.h"
 #include "graph/cost.h"
+#include "record/whole_step.h"
 #include "train/init.h"
 
 enum { CALLS_MAX = 1000000 };
@@ -385,7 +386,7 @@ static dlb_kernel_call call_of_step(dlb_bench_step *step)
 
 static void add_whole(dlb_kernel_plan *p)
 {
-    dlb_kernel_row *row = add_row(p, "all layers", "forward and backward");
+    dlb_kernel_row *row = add_row(p, DLB_WHOLE_STEP_LAYERS, DLB_WHOLE_STEP_PASSES);
     row->kernel = dlk_family_name(p->kernels.family);
     row->parts.whole = true;
     row->cost = dlb_model_train_cost(p->model, p->batch);

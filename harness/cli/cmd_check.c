@@ -13,10 +13,11 @@ static const char name[] = "dlbench check";
 #define THRESHOLD "2"
 
 typedef struct options {
-    const char *against, *model, *threshold, *rounds;
+    const char *against, *model, *threshold, *rounds, *allow;
     const char *csv, *markdown, *junit; /* files; NULL: none */
     bool strict, instructions;
     dlb_gate_counter counter; /* of instructions */
+    size_t allowed; /* kernels that may be slower */
     dlb_gate_options gate;
 } options;
 
@@ -24,7 +25,7 @@ typedef struct options {
 
 static int tell(const options *o, const dlb_gate *g, dlb_error *err)
 {
-    dlb_gate_report report = {g, o->against, "this program"};
+    dlb_gate_report report = {g, o->against, "this program", o->allowed};
     int status = 0;
     dlb_gate_print(&report);
     if (o->csv)
@@ -38,7 +39,7 @@ static int tell(const options *o, const dlb_gate *g, dlb_error *err)
 
 static int exit_status(const options *o, const dlb_gate *g)
 {
-    if (dlb_gate_count(g, DLB_JUDGED_SLOWER))
+    if (dlb_gate_alarms(g, o->allowed))
         return DLB_EXIT_SHORT;
     if (o->strict && dlb_gate_count(g, DLB_JUDGED_INCONCLUSIVE))
         return DLB_EXIT_INCONCLUSIVE;
@@ -101,7 +102,7 @@ static int check_requests(const options *o, dlb_error *err)
 
 static int parse(options *o, dlb_error *err)
 {
-    long long rounds = 0;
+    long long rounds = 0, allowed = 0;
     double percent;
     if (dlb_relaunch_is_done())
         return dlb_fail(err, DLB_BAD_INPUT, "it measures one core and needs no launcher");
@@ -114,7 +115,10 @@ static int parse(options *o, dlb_error *err)
                         "--threshold %s: must be a number of percent, 0.1 to 100", o->threshold);
     if (o->rounds && dlb_bench_number("--rounds", o->rounds, 1, 10000, &rounds, err) < 0)
         return DLB_BAD_INPUT;
+    if (o->allow && dlb_bench_number("--allow", o->allow, 0, 10000, &allowed, err) < 0)
+        return DLB_BAD_INPUT;
     o->gate.rounds = (size_t)rounds;
+    o->allowed = (size_t)allowed;
     o->gate.rule = dlb_gate_usual_rule();
     o->gate.rule.threshold = 0.01 * percent;
     if (o->instructions && dlb_gate_counter_find(&o->counter, err) < 0)
@@ -143,6 +147,9 @@ int cmd_check(int argc, char **argv)
         {"instructions", "count them, too: exact on a noisy machine, but changes no verdict", NULL,
          NULL, &o.instructions},
         {"strict", "exit with 3 if any verdict is inconclusive", NULL, NULL, &o.strict},
+        {"allow",
+         "exit with 0 if so many kernels are slower, but no whole training step (default 0)", "N",
+         &o.allow, NULL},
         {"markdown", "write the table to this file, for a pull request", "FILE", &o.markdown, NULL},
         {"junit", "write the verdicts to this file, for a CI system", "FILE", &o.junit, NULL},
         {"csv", "append one row a measured slice to this file", "FILE", &o.csv, NULL},

@@ -15,13 +15,14 @@
 #include "cli/gate.h"
 #include "cli/relaunch.h"
 #include "measure/cores.h"
+#include "record/whole_step.h"
 #include "stats/share.h"
 
 static const char name[] = "dlbench selftest stats";
 
 #define CHECKS "20"
 #define MODEL  "horovod_cnn"
-#define ONLY   "conv2d_2–relu_2 forward,dense_1 backward weights,all layers"
+#define ONLY   "conv2d_2–relu_2 forward,dense_1 backward weights," DLB_WHOLE_STEP_LAYERS
 
 #define SLOWDOWNS "0 2 5 10"
 

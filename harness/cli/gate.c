@@ -9,6 +9,7 @@
 #include "cli/bench.h"
 #include "cli/gate_past.h"
 #include "cli/stop.h"
+#include "record/whole_step.h"
 #include "stats/spread.h"
 
 static const double slice_s = 0.0003; /* at least: ten thousand steps of the clock */
@@ -30,6 +31,15 @@ size_t dlb_gate_count(const dlb_gate *g, dlb_judgement_kind kind)
     for (size_t i = 0; i < g->count; i++)
         count += g->cases[i].verdict.kind == kind;
     return count;
+}
+
+bool dlb_gate_alarms(const dlb_gate *g, size_t allowed)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (g->cases[i].verdict.kind == DLB_JUDGED_SLOWER &&
+            strcmp(g->cases[i].name, DLB_WHOLE_STEP) == 0)
+            return true;
+    return dlb_gate_count(g, DLB_JUDGED_SLOWER) > allowed;
 }
 
 dlb_judgement_rule dlb_gate_usual_rule(void)

@@ -107,6 +107,9 @@ void dlb_gate_release(dlb_gate *gate);
 /* How many cases have that verdict. */
 size_t dlb_gate_count(const dlb_gate *gate, dlb_judgement_kind kind);
 
+/* Whether more than so many cases are slower, or one of them is a whole training step. */
+bool dlb_gate_alarms(const dlb_gate *gate, size_t allowed);
+
 const char *dlb_gate_side_name(dlb_gate_side side);
 
 /* The words that start the program of a side, but for the instruction set. */

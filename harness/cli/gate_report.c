@@ -62,6 +62,15 @@ static void add_counts(const dlb_gate *g, dlb_str *text)
                      dlb_judgement_name(order[i]));
 }
 
+/* What is slower, but no reason to fail; nothing if there is none. */
+static void add_allowed(const dlb_gate_report *r, dlb_str *text)
+{
+    size_t slower = dlb_gate_count(r->gate, DLB_JUDGED_SLOWER);
+    if (slower && !dlb_gate_alarms(r->gate, r->allowed))
+        dlb_str_addf(text, "\n%zu slower %s allowed (--allow %zu), no whole training step.", slower,
+                     slower == 1 ? "kernel is" : "kernels are", r->allowed);
+}
+
 static void add_rule(const dlb_gate *g, dlb_str *text)
 {
     const dlb_judgement_rule *rule = &g->options.rule;
@@ -147,6 +156,7 @@ void dlb_gate_print(const dlb_gate_report *r)
         print_wrapped(g->witness.text, width);
     dlb_str_clear(&text);
     add_counts(g, &text);
+    add_allowed(r, &text);
     printf("\n%s\n", text.text);
     dlb_str_release(&text);
 }
@@ -181,6 +191,7 @@ int dlb_gate_save_markdown(const dlb_gate_report *r, const char *path, dlb_error
         add_line(g, &g->cases[i], &text);
     dlb_str_add(&text, "\n");
     add_rule(g, &text);
+    add_allowed(r, &text);
     dlb_str_add(&text, "\n");
     if (has_witness(g))
         dlb_str_addf(&text, "\n%s\n", g->witness.text);
@@ -212,7 +223,7 @@ static void add_escaped(dlb_str *xml, const char *text)
         }
 }
 
-static void add_testcase(const dlb_gate *g, const dlb_gate_case *c, dlb_str *xml)
+static void add_testcase(const dlb_gate *g, const dlb_gate_case *c, bool alarm, dlb_str *xml)
 {
     const dlb_judgement *v = &c->verdict;
     dlb_str_add(xml, "  <testcase classname=\"");
@@ -226,7 +237,7 @@ static void add_testcase(const dlb_gate *g, const dlb_gate_case *c, dlb_str *xml
             instructions(c).text);
     if (v->kind == DLB_JUDGED_SLOWER || v->kind == DLB_JUDGED_INCONCLUSIVE)
         dlb_str_addf(xml, "    <%s message=\"%s: %s (%s), resolution %s\"/>\n",
-                     v->kind == DLB_JUDGED_SLOWER ? "failure" : "skipped",
+                     v->kind == DLB_JUDGED_SLOWER && alarm ? "failure" : "skipped",
                      dlb_judgement_name(v->kind), percent(v->effect).text, interval(v).text,
                      resolution(v).text);
     dlb_str_add(xml, "  </testcase>\n");
@@ -235,14 +246,16 @@ static void add_testcase(const dlb_gate *g, const dlb_gate_case *c, dlb_str *xml
 int dlb_gate_save_junit(const dlb_gate_report *r, const char *path, dlb_error *err)
 {
     const dlb_gate *g = r->gate;
+    bool alarm = dlb_gate_alarms(g, r->allowed);
+    size_t slower = dlb_gate_count(g, DLB_JUDGED_SLOWER);
     dlb_str xml = DLB_STR_INIT;
     dlb_str_addf(&xml,
                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"dlbench check\" "
                  "tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n",
-                 g->count, dlb_gate_count(g, DLB_JUDGED_SLOWER),
-                 dlb_gate_count(g, DLB_JUDGED_INCONCLUSIVE));
+                 g->count, alarm ? slower : 0,
+                 dlb_gate_count(g, DLB_JUDGED_INCONCLUSIVE) + (alarm ? 0 : slower));
     for (size_t i = 0; i < g->count; i++)
-        add_testcase(g, &g->cases[i], &xml);
+        add_testcase(g, &g->cases[i], alarm, &xml);
     dlb_str_add(&xml, "</testsuite>\n");
     int status = dlb_file_write_atomic(path, xml.text, xml.length, err);
     dlb_str_release(&xml);

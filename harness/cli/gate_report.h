@@ -4,15 +4,17 @@
 
 #include "cli/gate.h"
 
-/* What was compared with what, for people. */
+/* What was compared with what, for people, and how much of it may be slower (dlb_gate_alarms). */
 typedef struct dlb_gate_report {
     const dlb_gate *gate;
     const char *before, *after;
+    size_t allowed;
 } dlb_gate_report;
 
 void dlb_gate_print(const dlb_gate_report *report);
 
-/* The same as Markdown, and as JUnit XML: slower is a failure, inconclusive is skipped. */
+/* The same as Markdown, and as JUnit XML: slower is a failure; where it is allowed it is skipped,
+ * as inconclusive is. */
 int dlb_gate_save_markdown(const dlb_gate_report *report, const char *path, dlb_error *err);
 int dlb_gate_save_junit(const dlb_gate_report *report, const char *path, dlb_error *err);
 

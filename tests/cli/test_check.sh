@@ -4,24 +4,8 @@
 # `dlbench selftest stats`.
 # shellcheck source=tests/cli/lib.sh
 . "${0%/*}/lib.sh"
-
-quick=(--model horovod_cnn --data synthetic)
-kernel='relu_3 forward'
-
-# fake NAME NS: a program of one kernel that says to take so long, which is a word of shell.
-fake() {
-    cat >"$1" <<END
-#!/usr/bin/env bash
-printf '%s\n' 'dlbench-kernels 2' 'case $kernel' ready
-while read -r request _; do
-    case \$request in
-    calibrate) echo repeats 10 ;;
-    run) echo "sample $2 0 0" ;;
-    esac
-done
-END
-    chmod +x "$1"
-}
+# shellcheck source=tests/cli/fakes.sh
+. "$SOURCE/tests/cli/fakes.sh"
 
 it 'serves kernels by lines that the header documents'
 last_command='bench serve'
@@ -58,6 +42,7 @@ refuse 'cannot be executed' --against plain
 refuse 'does not serve its kernels' --against /bin/true
 refuse 'does not serve its kernels' --against ./other
 refuse 'threshold 0: must be' --against "$DLBENCH" --threshold 0
+refuse 'allow -1: must be' --against "$DLBENCH" --allow -1
 refuse 'rounds 0: must be' --against "$DLBENCH" --rounds 0
 refuse 'no kernel has such a name' --against "$DLBENCH" --only nonsense
 refuse 'nowhere' --against "$DLBENCH" --junit nowhere/junit.xml
@@ -85,6 +70,23 @@ it 'says that a kernel is faster, and exits with 0'
 fake slow 1000000000
 expect_exit 0 "$DLBENCH" check "${quick[@]}" --against ./slow --rounds 6
 expect_stdout "horovod_cnn $kernel .* faster\$"
+
+it 'allows so many slower kernels, but no whole training step'
+fake fast2 10 "$kernel" 'dense_1 forward'
+fake fast_step 10 "$whole_step"
+expect_exit 1 "$DLBENCH" check "${quick[@]}" --against ./fast --rounds 6 --allow 0
+expect_no_match 'allowed'
+expect_exit 0 "$DLBENCH" check "${quick[@]}" --against ./fast --rounds 6 --allow 1 \
+    --markdown allowed.md --junit allowed.xml
+expect_stdout '^1 slower kernel is allowed \(--allow 1\), no whole training step'
+expect_file allowed.md '^1 slower kernel is allowed'
+expect_file allowed.xml 'tests="1" failures="0" errors="0" skipped="1"'
+expect_exit 1 "$DLBENCH" check "${quick[@]}" --against ./fast2 --rounds 7 --allow 1
+expect_stdout '^2 slower, '
+expect_exit 0 "$DLBENCH" check "${quick[@]}" --against ./fast2 --rounds 7 --allow 2
+expect_stdout '^2 slower kernels are allowed'
+expect_exit 1 "$DLBENCH" check "${quick[@]}" --against ./fast_step --rounds 6 --allow 2
+expect_stdout "$whole_step .* slower\$"
 
 it 'guesses nothing where the program before differs from itself'
 # shellcheck disable=SC2016 # the fake's own variable
