@@ -17,6 +17,7 @@ typedef struct options {
     const char *csv, *markdown, *junit; /* files; NULL: none */
     bool strict, instructions;
     dlb_gate_counter counter; /* of instructions */
+    dlb_str base;             /* what `against` is where it was not named */
     size_t allowed; /* kernels that may be slower */
     dlb_gate_options gate;
 } options;
@@ -100,16 +101,25 @@ static int check_requests(const options *o, dlb_error *err)
     return status;
 }
 
+static int choose_base(options *o, dlb_error *err)
+{
+    dlb_str why = DLB_STR_INIT;
+    int status = dlb_gate_base(&o->base, &why, err);
+    o->against = o->base.text;
+    if (status == 0)
+        fprintf(stderr, "%s: comparing with %s, %s\n", name, o->against, why.text);
+    dlb_str_release(&why);
+    return status;
+}
+
 static int parse(options *o, dlb_error *err)
 {
     long long rounds = 0, allowed = 0;
     double percent;
     if (dlb_relaunch_is_done())
         return dlb_fail(err, DLB_BAD_INPUT, "it measures one core and needs no launcher");
-    if (!o->against)
-        return dlb_fail(
-            err, DLB_BAD_INPUT,
-            "compare with what? --against REV names a commit, --against FILE a program");
+    if (!o->against && choose_base(o, err) < 0)
+        return DLB_BAD_INPUT;
     if (!dlb_parse_real(o->threshold, &percent) || !(percent >= 0.1 && percent <= 100))
         return dlb_fail(err, DLB_BAD_INPUT,
                         "--threshold %s: must be a number of percent, 0.1 to 100", o->threshold);
@@ -130,8 +140,10 @@ int cmd_check(int argc, char **argv)
 {
     options o = {.threshold = THRESHOLD};
     const dlb_flag flags[] = {
-        {"against", "a commit, which is built, or the path of a built program", "REV|FILE",
-         &o.against, NULL},
+        {"against",
+         "a commit, which is built, or the path of a built program (default: where HEAD left the "
+         "main line)",
+         "REV|FILE", &o.against, NULL},
         {"model", "only kernels of this model (default: horovod_cnn and keras_cnn)", "NAME|FILE",
          &o.model, NULL},
         {"only", "only kernels with one of these in their names, separated by commas", "WORDS",
@@ -169,5 +181,7 @@ int cmd_check(int argc, char **argv)
     const char *const usual[] = {"horovod_cnn", "keras_cnn", NULL};
     const char *const one[] = {o.model, NULL};
     o.gate.models = o.model ? one : usual;
-    return parse(&o, &err) < 0 ? dlb_cli_fail(name, &err) : run(&o);
+    status = parse(&o, &err) < 0 ? dlb_cli_fail(name, &err) : run(&o);
+    dlb_str_release(&o.base);
+    return status;
 }

@@ -68,6 +68,18 @@ static bool run_loud(const char *const *argv)
 
 /* ---- A commit ---- */
 
+/* Append the whole name of what `revision` stands for; false if that is no commit here. */
+static bool resolve(const char *revision, dlb_str *commit)
+{
+    dlb_str wanted = DLB_STR_INIT;
+    dlb_str_addf(&wanted, "%s^{commit}", revision);
+    const char *const parse[] = {
+        "git", "rev-parse", "--verify", "--quiet", "--end-of-options", wanted.text, NULL};
+    bool found = run(parse, false, commit) && commit->text;
+    dlb_str_release(&wanted);
+    return found;
+}
+
 /* The tree of the current folder, and the whole name of the commit in it. */
 static int find_commit(const char *revision, dlb_str *tree, dlb_str *commit, dlb_error *err)
 {
@@ -77,13 +89,7 @@ static int find_commit(const char *revision, dlb_str *tree, dlb_str *commit, dlb
                         "--against %s: there is no such program, and the current folder is in no "
                         "git tree where it could be a commit",
                         revision);
-    dlb_str wanted = DLB_STR_INIT;
-    dlb_str_addf(&wanted, "%s^{commit}", revision);
-    const char *const parse[] = {
-        "git", "rev-parse", "--verify", "--quiet", "--end-of-options", wanted.text, NULL};
-    bool found = run(parse, false, commit) && commit->text;
-    dlb_str_release(&wanted);
-    if (!found)
+    if (!resolve(revision, commit))
         return dlb_fail(err, DLB_BAD_INPUT,
                         "--against %s: there is no such program, and no such commit in %s",
                         revision, tree->text);
@@ -151,4 +157,101 @@ int dlb_gate_program_of(const char *against, char program[PATH_MAX], dlb_error *
         return dlb_fail(err, DLB_BAD_INPUT, "--against %s: cannot be executed: %s", against,
                         strerror(errno));
     return 0;
+}
+
+/* ---- The commit that nobody has named ---- */
+
+/* Where the name of a main line may come from: a variable, behind a prefix, or the name itself. */
+static const struct line {
+    const char *variable, *name;
+} lines[] = {
+    {"DLBENCH_CHECK_BASE", ""},     {"CI_MERGE_REQUEST_DIFF_BASE_SHA", ""},
+    {"GITHUB_BASE_REF", "origin/"}, {NULL, "origin/HEAD"},
+    {NULL, "origin/main"},          {NULL, "origin/master"},
+};
+
+/* Append the name; false if its variable is not set. */
+static bool name_line(const struct line *line, dlb_str *name)
+{
+    const char *value = line->variable ? getenv(line->variable) : "";
+    dlb_str_clear(name);
+    dlb_str_addf(name, "%s%s", line->name, value ? value : "");
+    return value && name->length > 0 && (!line->variable || *value);
+}
+
+/* Append where HEAD left that commit; false if they have no history in common. */
+static bool find_merge_base(const char *commit, dlb_str *base)
+{
+    const char *const merge_base[] = {"git", "merge-base", "HEAD", commit, NULL};
+    dlb_str_clear(base);
+    return run(merge_base, false, base) && base->text && *base->text;
+}
+
+/* The first line that shares history with HEAD; its name is "" if there is none. What a user names
+ * must be there, what a CI system names may be lacking in its clone. */
+static int find_line(dlb_str *name, dlb_str *base, dlb_error *err)
+{
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        dlb_str commit = DLB_STR_INIT;
+        bool named = name_line(&lines[i], name);
+        bool found = named && resolve(name->text, &commit) && find_merge_base(commit.text, base);
+        dlb_str_release(&commit);
+        if (found)
+            return 0;
+        if (named && i == 0)
+            return dlb_fail(err, DLB_BAD_INPUT,
+                            "DLBENCH_CHECK_BASE=%s: there is no such commit in the history of this "
+                            "git tree",
+                            name->text);
+    }
+    dlb_str_clear(name);
+    dlb_str_clear(base);
+    return 0;
+}
+
+static bool is_in_tree(void)
+{
+    const char *const top[] = {"git", "rev-parse", "--show-toplevel", NULL};
+    dlb_str tree = DLB_STR_INIT;
+    bool is = run(top, false, &tree);
+    dlb_str_release(&tree);
+    return is;
+}
+
+/* `line`: what HEAD itself is on; "" if that is not known. */
+static int take_commit_before(const char *line, dlb_str *commit, dlb_str *why, dlb_error *err)
+{
+    dlb_str_clear(commit);
+    if (!resolve("HEAD~1", commit))
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "compare with what? there is no commit before HEAD here (a shallow clone "
+                        "has none); --against REV names a commit, --against FILE a program");
+    if (*line)
+        dlb_str_addf(why, "the commit before HEAD, which is on %s", line);
+    else
+        dlb_str_add(why, "the commit before HEAD, as there is no other line here");
+    return 0;
+}
+
+static int choose_base(dlb_str *commit, dlb_str *why, dlb_error *err)
+{
+    dlb_str line = DLB_STR_INIT, head = DLB_STR_INIT;
+    int status = find_line(&line, commit, err);
+    if (status == 0 && line.length && resolve("HEAD", &head) &&
+        strcmp(head.text, commit->text) != 0)
+        dlb_str_addf(why, "where HEAD left %s", line.text);
+    else if (status == 0)
+        status = take_commit_before(line.text, commit, why, err);
+    dlb_str_release(&head);
+    dlb_str_release(&line);
+    return status;
+}
+
+int dlb_gate_base(dlb_str *commit, dlb_str *why, dlb_error *err)
+{
+    if (!is_in_tree())
+        return dlb_fail(
+            err, DLB_BAD_INPUT,
+            "compare with what? --against REV names a commit, --against FILE a program");
+    return choose_base(commit, why, err);
 }

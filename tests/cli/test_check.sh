@@ -121,6 +121,36 @@ expect_stdout '^Kernels of this program \(after\) beside those of HEAD \(before\
 [ -x "build/against/$(git rev-parse HEAD)/build/release/bin/dlbench" ] || fail 'built elsewhere'
 cd ..
 
+it 'compares with where the branch left the main line, or on it with the commit before'
+unset DLBENCH_CHECK_BASE CI_MERGE_REQUEST_DIFF_BASE_SHA GITHUB_BASE_REF
+next() { git -c user.name=test -c user.email=test@example.org commit -q --allow-empty -m "$1"; }
+# expect_base REV REASON: what is chosen where nothing is named.
+expect_base() {
+    expect_exit 1 "$DLBENCH" check "${quick[@]}" --rounds 6
+    expect_stderr "^dlbench check: comparing with $(git rev-parse "$1"), $2\$"
+}
+git -C tree branch -qM main
+git clone -q tree clone
+cd clone
+expect_exit 2 "$DLBENCH" check "${quick[@]}"
+expect_stderr 'no commit before HEAD'
+next second
+git update-ref refs/remotes/origin/main HEAD
+expect_base HEAD~1 'the commit before HEAD, which is on origin/HEAD'
+git switch -qc topic
+next third
+next fourth
+expect_base origin/main 'where HEAD left origin/HEAD'
+GITHUB_BASE_REF=main expect_base origin/main 'where HEAD left origin/main'
+CI_MERGE_REQUEST_DIFF_BASE_SHA=$(git rev-parse HEAD~1) expect_base HEAD~1 "where HEAD left $(git rev-parse HEAD~1)"
+GITHUB_BASE_REF=gone expect_base origin/main 'where HEAD left origin/HEAD'
+DLBENCH_CHECK_BASE=HEAD~1 expect_base HEAD~1 'where HEAD left HEAD~1'
+DLBENCH_CHECK_BASE=--output=x expect_exit 2 "$DLBENCH" check "${quick[@]}"
+expect_stderr 'DLBENCH_CHECK_BASE=--output=x: there is no such commit'
+git remote remove origin
+expect_base HEAD~1 'the commit before HEAD, as there is no other line here'
+cd ..
+
 it 'compares a real program with itself'
 expect_exit 0 "$DLBENCH" check "${quick[@]}" --against "$DLBENCH" --only "$kernel" --rounds 6
 expect_stdout "horovod_cnn $kernel +[0-9.]+ [nµm]?s +[0-9.]+ [nµm]?s .* (same|inconclusive)\$"
