@@ -4,7 +4,8 @@
 
 const char *dlb_version(void);
 
-/* As `git describe` names it, with "-dirty" for a changed tree; "unknown" outside git. */
+/* As `git describe --long` names it, which has the hash even of a tag, with "-dirty" for a changed
+ * tree; "unknown" outside git. */
 const char *dlb_commit(void);
 
 /* "clang 14.0.6" */
