@@ -1,8 +1,8 @@
 # The look of every figure, and where it is drawn to.
 #
 # A figure's script is: values (title, labels, number of lines), this file, and one of lines.gp,
-# heatmap.gp, bars.gp, scoreboard.gp and roofline.gp. `gnuplot NAME.gp` in its folder draws NAME.svg,
-# NAME.png and NAME.pdf.
+# heatmap.gp, bars.gp, scoreboard.gp, roofline.gp and history.gp. `gnuplot NAME.gp` in its folder draws
+# NAME.svg, NAME.png and NAME.pdf.
 # May be set before: formats (of svg, png, pdf, dumb), suffix (of the pictures' names), and for
 # dumb: columns, rows, colours ('ansi' or 'mono').
 if (!exists("formats")) formats = 'svg png pdf'

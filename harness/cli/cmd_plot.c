@@ -1,16 +1,19 @@
 #include "cli/cmd.h"
 #include "cli/figures.h"
 #include "cli/terminal.h"
-#include "report/report.h"
+#include "report/history.h"
 
 #include <sys/stat.h>
 
-/* A study's figures are in its folder; those of a file, beside it. */
-static void default_folder(const char *path, dlb_str *folder)
+/* A study's figures are in its folder; those of a file, beside it, and a history's right beside it,
+ * where check has put it. */
+static void default_folder(const char *path, bool history, dlb_str *folder)
 {
     struct stat info;
     const char *slash = strrchr(path, '/');
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+    if (history)
+        dlb_history_folder(path, folder);
+    else if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         dlb_str_addf(folder, "%s/plots", path);
     else if (slash)
         dlb_str_addf(folder, "%.*s/plots", (int)(slash - path), path);
@@ -21,6 +24,8 @@ static void default_folder(const char *path, dlb_str *folder)
 static int plot(const char *path, const dlb_figure_options *options, size_t *count, dlb_error *err)
 {
     dlb_report *report;
+    if (options->among_others)
+        return dlb_history_figure(path, options, count, err);
     int status = dlb_report_read(&report, path, err);
     if (status < 0)
         return status;
@@ -34,14 +39,16 @@ int cmd_plot(int argc, char **argv)
     const char *out = NULL;
     bool terminal = false;
     const dlb_flag flags[] = {
-        {"out", "put data, scripts and pictures there; default plots/ beside runs.csv",
+        {"out",
+         "put data, scripts and pictures there; default plots/ beside runs.csv, or beside a "
+         "history",
          .value = "DIR", .text = &out},
         {"terminal", "draw here instead, and write no files", .on = &terminal},
     };
     const dlb_command command = {
         .name = "dlbench plot",
         .about = "Draw the figures of a study (its folder, or a runs.csv, with the epochs.csv and "
-                 "ranks.csv beside it) from these files alone.",
+                 "ranks.csv beside it), or that of check's --history, from these files alone.",
         .operands = "DIR|FILE",
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags};
@@ -53,11 +60,13 @@ int cmd_plot(int argc, char **argv)
     dlb_error err;
     dlb_str folder = DLB_STR_INIT, drawn = DLB_STR_INIT;
     size_t count;
+    bool history = dlb_history_is(arguments.operands[0]);
     if (out)
         dlb_str_add(&folder, out);
     else
-        default_folder(arguments.operands[0], &folder);
+        default_folder(arguments.operands[0], history, &folder);
     dlb_figure_options options = {.folder = folder.text,
+                                  .among_others = history,
                                   .terminal = terminal,
                                   .width = dlb_terminal_width(stdout),
                                   .colour = dlb_terminal_colours(stdout),

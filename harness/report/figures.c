@@ -257,7 +257,8 @@ static int make_files(const dlb_figures *figures, const dlb_figure_options *opti
         status = write_all(figures, options->folder, err);
     if (status < 0)
         return status;
-    remove_stale(figures, options->folder);
+    if (!options->among_others)
+        remove_stale(figures, options->folder);
     return figures->count ? draw_pictures(figures, options, err) : 0;
 }
 
@@ -280,9 +281,15 @@ static int make_drawing(const dlb_figures *figures, const dlb_figure_options *op
 }
 
 /* Of text as small as captions are, in a picture; in a terminal all text is alike. */
-static int caption_columns(const dlb_figure_options *options)
+int dlb_figures_columns(const dlb_figure_options *options)
 {
     return options->terminal ? terminal_columns(options) - 4 : 158;
+}
+
+int dlb_figures_draw(const dlb_figures *figures, const dlb_figure_options *options, dlb_error *err)
+{
+    return options->terminal ? make_drawing(figures, options, err)
+                             : make_files(figures, options, err);
 }
 
 int dlb_report_figures(const dlb_report *report, const dlb_figure_options *options, size_t *count,
@@ -291,14 +298,12 @@ int dlb_report_figures(const dlb_report *report, const dlb_figure_options *optio
     dlb_provenance provenance;
     dlb_report_provenance(report, &provenance);
     const char *study = dlb_provenance_find(&provenance, "study.title");
-    dlb_figures figures = {.caption_columns = caption_columns(options),
+    dlb_figures figures = {.caption_columns = dlb_figures_columns(options),
                            .study = study ? study : ""};
     int status = reduce(report, &figures, err);
     *count = figures.count;
-    if (status == 0 && options->terminal)
-        status = make_drawing(&figures, options, err);
-    else if (status == 0)
-        status = make_files(&figures, options, err);
+    if (status == 0)
+        status = dlb_figures_draw(&figures, options, err);
     dlb_figures_release(&figures);
     dlb_provenance_release(&provenance);
     return status;

@@ -30,6 +30,14 @@ void dlb_figures_effects(const dlb_report *report, const bool *in_scoreboard, dl
 int dlb_figures_epochs(const dlb_report *report, dlb_figures *figures, dlb_error *err);
 int dlb_figures_phases(const dlb_report *report, dlb_figures *figures, dlb_error *err);
 
+/* ---- drawing ------------------------------------------------------------------------------- */
+
+/* The caption_columns of figures that are drawn so. */
+int dlb_figures_columns(const dlb_figure_options *options);
+
+/* Draw them to files, or as text. */
+int dlb_figures_draw(const dlb_figures *figures, const dlb_figure_options *options, dlb_error *err);
+
 /* ---- what they share ----------------------------------------------------------------------- */
 
 /* time_to_solution_s or, where no run has it, wall_s. */

@@ -27,6 +27,7 @@ void dlb_report_summary(const dlb_report *report, int width, bool colour, dlb_st
 /* How figures are made. */
 typedef struct dlb_figure_options {
     const char *folder; /* that gets data, scripts and pictures; created */
+    bool among_others;  /* figures that are in the folder already stay there */
     bool terminal;      /* no files: what is drawn is text */
     int width;          /* of the terminal, in columns */
     bool colour;        /* it obeys ANSI colours */
