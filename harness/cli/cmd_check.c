@@ -3,6 +3,7 @@
 #include "cli/bench_kernels_training.h"
 #include "cli/bench_scene.h"
 #include "cli/cmd.h"
+#include "cli/gate_history.h"
 #include "cli/gate_instructions.h"
 #include "cli/gate_report.h"
 #include "cli/gate_revision.h"
@@ -14,17 +15,27 @@ static const char name[] = "dlbench check";
 
 typedef struct options {
     const char *against, *model, *threshold, *rounds, *allow;
-    const char *csv, *markdown, *junit; /* files; NULL: none */
+    const char *csv, *markdown, *junit, *history; /* files; NULL: none */
+    dlb_str base;                                 /* what `against` is where it was not named */
     bool strict, instructions;
     dlb_gate_counter counter; /* of instructions */
-    dlb_str base;             /* what `against` is where it was not named */
     size_t allowed; /* kernels that may be slower */
     dlb_gate_options gate;
 } options;
 
 /* ---- Checking ---- */
 
-static int tell(const options *o, const dlb_gate *g, dlb_error *err)
+/* Without gnuplot there is no figure, but a verdict nevertheless. */
+static int keep_history(const char *path, const dlb_gate *g, const char *origin, dlb_error *err)
+{
+    int status = dlb_gate_history_save(g, origin, path, err);
+    if (status == 0 && dlb_gate_history_draw(path, err) < 0)
+        fprintf(stderr, "%s: no figure of %s: %s\n", name, path, err->message);
+    return status;
+}
+
+/* `origin`: the commit, or the program, that was compared with. */
+static int tell(const options *o, const dlb_gate *g, const char *origin, dlb_error *err)
 {
     dlb_gate_report report = {g, o->against, "this program", o->allowed};
     int status = 0;
@@ -35,6 +46,8 @@ static int tell(const options *o, const dlb_gate *g, dlb_error *err)
         status = dlb_gate_save_markdown(&report, o->markdown, err);
     if (status == 0 && o->junit)
         status = dlb_gate_save_junit(&report, o->junit, err);
+    if (status == 0 && o->history)
+        status = keep_history(o->history, g, origin, err);
     return status;
 }
 
@@ -49,7 +62,7 @@ static int exit_status(const options *o, const dlb_gate *g)
 
 static int run(options *o)
 {
-    char before[PATH_MAX], after[PATH_MAX];
+    char before[PATH_MAX], origin[PATH_MAX], after[PATH_MAX];
     dlb_error err;
     dlb_bench_progress progress;
     dlb_gate gate = {.options = o->gate};
@@ -58,7 +71,7 @@ static int run(options *o)
     gate.options.progress = &progress;
     int status = dlb_relaunch_path(after, &err);
     if (status == 0)
-        status = dlb_gate_program_of(o->against, before, &err);
+        status = dlb_gate_program_of(o->against, before, origin, &err);
     if (status < 0)
         return dlb_cli_fail(name, &err);
     dlb_bench_scene scene = dlb_bench_scene_now();
@@ -71,7 +84,7 @@ static int run(options *o)
         status = dlb_gate_run(&gate, &err);
     dlb_bench_progress_clear(&progress);
     if (status == 0)
-        status = tell(o, &gate, &err);
+        status = tell(o, &gate, origin, &err);
     if (status == 0)
         dlb_bench_scene_print(&scene, 1);
     status = status < 0 ? dlb_cli_fail(name, &err) : exit_status(o, &gate);
@@ -85,7 +98,8 @@ static int check_files(const options *o, dlb_error *err)
 {
     if ((o->csv && dlb_gate_csv_check(o->csv, err) < 0) ||
         (o->markdown && dlb_file_writable(o->markdown, err) < 0) ||
-        (o->junit && dlb_file_writable(o->junit, err) < 0))
+        (o->junit && dlb_file_writable(o->junit, err) < 0) ||
+        (o->history && dlb_gate_history_check(o->history, err) < 0))
         return DLB_BAD_INPUT;
     return 0;
 }
@@ -164,6 +178,8 @@ int cmd_check(int argc, char **argv)
          &o.allow, NULL},
         {"markdown", "write the table to this file, for a pull request", "FILE", &o.markdown, NULL},
         {"junit", "write the verdicts to this file, for a CI system", "FILE", &o.junit, NULL},
+        {"history", "append one row a kernel to this file, and draw it beside it", "FILE.csv",
+         &o.history, NULL},
         {"csv", "append one row a measured slice to this file", "FILE", &o.csv, NULL},
     };
     const dlb_command command = {

@@ -123,11 +123,13 @@ static int build(const char *folder, char program[PATH_MAX], dlb_error *err)
     dlb_str_release(&wrapper);
     int length = snprintf(program, PATH_MAX, "%s/build/release/bin/dlbench", folder);
     if (!well || length >= PATH_MAX || access(program, X_OK) < 0)
-        return dlb_fail(err, DLB_FAIL, "%s could not be built", folder);
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "%s could not be built, so that there is nothing to compare with", folder);
     return 0;
 }
 
-static int build_commit(const char *revision, char program[PATH_MAX], dlb_error *err)
+static int build_commit(const char *revision, char program[PATH_MAX], char origin[PATH_MAX],
+                        dlb_error *err)
 {
     dlb_str tree = DLB_STR_INIT, commit = DLB_STR_INIT, folder = DLB_STR_INIT;
     int status = find_commit(revision, &tree, &commit, err);
@@ -141,21 +143,24 @@ static int build_commit(const char *revision, char program[PATH_MAX], dlb_error 
     }
     if (status == 0)
         status = build(folder.text, program, err);
+    snprintf(origin, PATH_MAX, "%s", commit.text ? commit.text : "");
     dlb_str_release(&folder);
     dlb_str_release(&commit);
     dlb_str_release(&tree);
     return status;
 }
 
-int dlb_gate_program_of(const char *against, char program[PATH_MAX], dlb_error *err)
+int dlb_gate_program_of(const char *against, char program[PATH_MAX], char origin[PATH_MAX],
+                        dlb_error *err)
 {
     struct stat about;
     bool is_file = stat(against, &about) == 0 && S_ISREG(about.st_mode);
     if (!is_file)
-        return build_commit(against, program, err);
+        return build_commit(against, program, origin, err);
     if (access(against, X_OK) < 0 || !realpath(against, program))
         return dlb_fail(err, DLB_BAD_INPUT, "--against %s: cannot be executed: %s", against,
                         strerror(errno));
+    snprintf(origin, PATH_MAX, "%s", program);
     return 0;
 }
 

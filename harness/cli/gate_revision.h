@@ -10,9 +10,12 @@
 /*
  * The program that `against` stands for: the path of one, or a commit as git names it in the tree
  * that the current folder belongs to. A commit is built by its own wrapper below build/against/ of
- * that tree, once; its folder stays for the next time.
+ * that tree, once; its folder stays for the next time. One that cannot be built is DLB_BAD_INPUT.
+ *
+ * `origin` receives the commit's whole name, or the program's path.
  */
-int dlb_gate_program_of(const char *against, char program[PATH_MAX], dlb_error *err);
+int dlb_gate_program_of(const char *against, char program[PATH_MAX], char origin[PATH_MAX],
+                        dlb_error *err);
 
 /*
  * The commit to compare with where nobody has named one: where the history of HEAD left the main

@@ -26,3 +26,22 @@ END_OF_PROGRAM
     } >"$program"
     chmod +x "$program"
 }
+
+# fake_tree DIR PROGRAM: a git tree of one commit, on main, whose wrapper builds that program.
+fake_tree() {
+    git init -q "$1"
+    cat >"$1/dlbench" <<END
+#!/usr/bin/env bash
+mkdir -p "\${0%/*}/build/release/bin"
+cp "$(readlink -f "$2")" "\${0%/*}/build/release/bin/dlbench"
+END
+    chmod +x "$1/dlbench"
+    git -C "$1" add dlbench
+    fake_commit "$1" first
+    git -C "$1" branch -qM main
+}
+
+# fake_commit DIR SUBJECT: of what is in the index.
+fake_commit() {
+    git -C "$1" -c user.name=test -c user.email=test@example.org commit -q --allow-empty -m "$2"
+}

@@ -104,42 +104,38 @@ expect_exit 1 "$DLBENCH" check "${quick[@]}" --against ./mute
 expect_stderr 'mute ended before it had answered'
 
 it 'compares with a commit, built by its own wrapper'
-git init -q tree
-cat >tree/dlbench <<END
-#!/usr/bin/env bash
-mkdir -p "\${0%/*}/build/release/bin"
-cp ../fast "\${0%/*}/build/release/bin/dlbench"
-END
-chmod +x tree/dlbench
-git -C tree add dlbench
-git -C tree -c user.name=test -c user.email=test@example.org commit -qm test
+fake_tree tree ./fast
 cd tree
 expect_exit 2 "$DLBENCH" check "${quick[@]}" --against nonsense
 expect_stderr 'no such commit'
 expect_exit 1 "$DLBENCH" check "${quick[@]}" --against HEAD --rounds 6
 expect_stdout '^Kernels of this program \(after\) beside those of HEAD \(before\)'
 [ -x "build/against/$(git rev-parse HEAD)/build/release/bin/dlbench" ] || fail 'built elsewhere'
+printf '#!/bin/sh\nexit 1\n' >dlbench
+git add dlbench
+fake_commit . broken
+expect_exit 2 "$DLBENCH" check "${quick[@]}" --against HEAD
+expect_stderr 'could not be built, so that there is nothing to compare with'
+git reset -q --hard HEAD~1
 cd ..
 
 it 'compares with where the branch left the main line, or on it with the commit before'
 unset DLBENCH_CHECK_BASE CI_MERGE_REQUEST_DIFF_BASE_SHA GITHUB_BASE_REF
-next() { git -c user.name=test -c user.email=test@example.org commit -q --allow-empty -m "$1"; }
 # expect_base REV REASON: what is chosen where nothing is named.
 expect_base() {
     expect_exit 1 "$DLBENCH" check "${quick[@]}" --rounds 6
     expect_stderr "^dlbench check: comparing with $(git rev-parse "$1"), $2\$"
 }
-git -C tree branch -qM main
 git clone -q tree clone
 cd clone
 expect_exit 2 "$DLBENCH" check "${quick[@]}"
 expect_stderr 'no commit before HEAD'
-next second
+fake_commit . second
 git update-ref refs/remotes/origin/main HEAD
 expect_base HEAD~1 'the commit before HEAD, which is on origin/HEAD'
 git switch -qc topic
-next third
-next fourth
+fake_commit . third
+fake_commit . fourth
 expect_base origin/main 'where HEAD left origin/HEAD'
 GITHUB_BASE_REF=main expect_base origin/main 'where HEAD left origin/main'
 CI_MERGE_REQUEST_DIFF_BASE_SHA=$(git rev-parse HEAD~1) expect_base HEAD~1 "where HEAD left $(git rev-parse HEAD~1)"
