@@ -53,7 +53,7 @@ do for [i = 1:checks] {
 }
 numbers = "do for [i = 1:checks] { if (marks[i] > 0) { set label 1000 + i sprintf('%d', marks[i]) at first i, graph 1 center offset 0, (lift[i] ? 1.1 : 0.45) font ',10' textcolor rgb slower } }"
 
-list_size = list_longest > 50 ? 9 * 50.0 / list_longest : 9
+list_size = list_longest > 48 ? 9 * 48.0 / list_longest : 9
 group = 0
 row(i) = top - text * (0.2 + 0.9 * i + 0.4 * group)
 list = "set label 200 (list_rows ? 'What became slower' : 'Nothing became slower') at screen right + 0.025, row(0) left font ',12' textcolor rgb (list_rows ? slower : faster); ".\
