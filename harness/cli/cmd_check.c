@@ -19,7 +19,7 @@ typedef struct options {
     dlb_str base;                                 /* what `against` is where it was not named */
     bool strict, instructions;
     dlb_gate_counter counter; /* of instructions */
-    size_t allowed; /* kernels that may be slower */
+    size_t allowed;           /* kernels that may be slower */
     dlb_gate_options gate;
 } options;
 
