@@ -88,6 +88,7 @@ static int check_files(const options *o, dlb_error *err)
 static int check_models(const options *o, dlb_error *err)
 {
     const dlb_suite_options *s = &o->suite;
+    dlk_kernels kernels;
     int status = 0;
     for (const char *const *model = s->models; *model && status == 0; model++) {
         const dlb_kernel_request request = {.model = *model,
@@ -95,7 +96,7 @@ static int check_models(const options *o, dlb_error *err)
                                             .kernels = s->kernels,
                                             .isa = s->isa,
                                             .batch = s->batch};
-        status = dlb_kernel_request_check(&request, err);
+        status = dlb_kernel_request_check(&request, &kernels, err);
     }
     return status;
 }

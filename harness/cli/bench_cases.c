@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "record/whole_step.h"
 
 /* Of sgemm and of a call of the triad: as short as slices of kernels are. */
 enum { GEMM_SIDE = 512, TRIAD_FLOATS = 1 << 18 };
@@ -33,7 +34,7 @@ static dlb_case_role role_of(const dlb_kernel_row *row)
         return DLB_CASE_OTHER;
     if (row->evaluation)
         return DLB_CASE_EVALUATION;
-    return strcmp(row->name, DLB_KERNEL_STEP) == 0 ? DLB_CASE_STEP : DLB_CASE_KERNEL;
+    return strcmp(row->name, DLB_WHOLE_STEP) == 0 ? DLB_CASE_STEP : DLB_CASE_KERNEL;
 }
 
 /* A kernel that the plan does not use computes what another one does: its name tells them apart. */

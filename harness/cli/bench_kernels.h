@@ -73,9 +73,6 @@ typedef struct dlb_kernel_plan {
     dlb_bench_stage **stages; /* of the rows */
 } dlb_kernel_plan;
 
-/* The row of a whole step, update included. */
-#define DLB_KERNEL_STEP "training step"
-
 /* The team that runs what follows, of as many threads as the plan has; NULL: the calling thread. */
 void dlb_kernel_plan_use(dlb_kernel_plan *plan, dlk_team *team);
 

@@ -386,7 +386,7 @@ static dlb_kernel_call call_of_step(dlb_bench_step *step)
 
 static void add_whole(dlb_kernel_plan *p)
 {
-    dlb_kernel_row *row = add_row(p, DLB_WHOLE_STEP_LAYERS, DLB_WHOLE_STEP_PASSES);
+    dlb_kernel_row *row = add_row(p, "all layers", "forward and backward");
     row->kernel = dlk_family_name(p->kernels.family);
     row->parts.whole = true;
     row->cost = dlb_model_train_cost(p->model, p->batch);
@@ -396,7 +396,7 @@ static void add_whole(dlb_kernel_plan *p)
 
 static void add_step(dlb_kernel_plan *p)
 {
-    dlb_kernel_row *row = add_row(p, DLB_KERNEL_STEP, NULL);
+    dlb_kernel_row *row = add_row(p, DLB_WHOLE_STEP, NULL);
     dlk_cost layers = dlb_model_train_cost(p->model, p->batch), parameters = update_cost(p);
     row->kernel = dlk_family_name(p->kernels.family);
     row->parts.whole = true;

@@ -42,14 +42,14 @@ void dlb_kernel_training_release(dlb_kernel_training *t)
     dlb_workload_release(&t->workload);
 }
 
-int dlb_kernel_request_check(const dlb_kernel_request *request, dlb_error *err)
+int dlb_kernel_request_check(const dlb_kernel_request *request, dlk_kernels *kernels,
+                             dlb_error *err)
 {
     dlb_kernel_training training;
-    dlk_kernels kernels;
     dlb_kernel_training_init(&training);
     int status = dlb_kernel_training_ask(&training, request, err);
     if (status == 0)
-        status = dlb_choose_kernels(&kernels, &training.workload, err);
+        status = dlb_choose_kernels(kernels, &training.workload, err);
     dlb_kernel_training_release(&training);
     return status;
 }

@@ -24,10 +24,11 @@ typedef struct dlb_kernel_request {
 } dlb_kernel_request;
 
 /*
- * Whether there is what is asked for: for who asks other processes, so that it is refused once and
- * clearly.
+ * Whether there is what is asked for, and which kernels it comes to: for who asks other processes,
+ * so that it is refused once and clearly.
  */
-int dlb_kernel_request_check(const dlb_kernel_request *request, dlb_error *err);
+int dlb_kernel_request_check(const dlb_kernel_request *request, dlk_kernels *kernels,
+                             dlb_error *err);
 
 void dlb_kernel_training_init(dlb_kernel_training *training);
 void dlb_kernel_training_release(dlb_kernel_training *training);

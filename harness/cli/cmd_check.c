@@ -2,6 +2,7 @@
 #include "cli/bench.h"
 #include "cli/bench_kernels_training.h"
 #include "cli/bench_scene.h"
+#include "cli/check_baseline.h"
 #include "cli/cmd.h"
 #include "cli/gate_history.h"
 #include "cli/gate_instructions.h"
@@ -17,9 +18,11 @@ typedef struct options {
     const char *against, *model, *threshold, *rounds, *allow;
     const char *csv, *markdown, *junit, *history; /* files; NULL: none */
     dlb_str base;                                 /* what `against` is where it was not named */
-    bool strict, instructions;
-    dlb_gate_counter counter; /* of instructions */
-    size_t allowed;           /* kernels that may be slower */
+    bool strict, instructions, saves;
+    dlb_check_baseline baseline; /* without a path: none */
+    dlk_kernels kernels;         /* that are asked for */
+    dlb_gate_counter counter;    /* of instructions */
+    size_t allowed;              /* kernels that may be slower */
     dlb_gate_options gate;
 } options;
 
@@ -37,7 +40,8 @@ static int keep_history(const char *path, const dlb_gate *g, const char *origin,
 /* `origin`: the commit, or the program, that was compared with. */
 static int tell(const options *o, const dlb_gate *g, const char *origin, dlb_error *err)
 {
-    dlb_gate_report report = {g, o->against, "this program", o->allowed};
+    dlb_gate_report report = {g, o->against ? o->against : o->baseline.path, "this program",
+                              o->allowed};
     int status = 0;
     dlb_gate_print(&report);
     if (o->csv)
@@ -60,34 +64,74 @@ static int exit_status(const options *o, const dlb_gate *g)
     return DLB_EXIT_OK;
 }
 
-static int run(options *o)
+static int save_baseline(options *o, dlb_gate *g, dlb_error *err)
 {
-    char before[PATH_MAX], origin[PATH_MAX], after[PATH_MAX];
+    int status = dlb_gate_measure(g, err);
+    dlb_bench_progress_clear(g->options.progress);
+    if (status == 0 && o->csv)
+        status = dlb_gate_csv_save(g, o->csv, err);
+    if (status == 0)
+        status = dlb_check_baseline_save(&o->baseline, g, err);
+    if (status == 0)
+        printf("%s has %zu kernels of %s, %s, %s, in %zu rounds.\n", o->baseline.path, g->count,
+               o->baseline.cpu, o->baseline.kernels, o->baseline.isa, g->rounds);
+    return status;
+}
+
+static int judge(options *o, dlb_gate *g, const char *origin, dlb_error *err)
+{
+    int status = dlb_gate_run(g, err);
+    dlb_bench_progress_clear(g->options.progress);
+    return status < 0 ? status : tell(o, g, origin, err);
+}
+
+/* `origin`: see tell. */
+static int run_gate(options *o, dlb_gate *g, const char *origin)
+{
     dlb_error err;
     dlb_bench_progress progress;
+    dlb_bench_scene scene = dlb_bench_scene_now();
+    g->options.progress = &progress;
+    dlb_bench_progress_init(&progress, stderr);
+    dlb_gate_settle();
+    int status = dlb_gate_survey(g, &err);
+    if (status == 0 && o->instructions)
+        status = dlb_gate_count_instructions(g, &o->counter, &err);
+    if (status == 0)
+        status = o->saves ? save_baseline(o, g, &err) : judge(o, g, origin, &err);
+    dlb_bench_progress_clear(&progress);
+    if (status == 0)
+        dlb_bench_scene_print(&scene, 1);
+    return status < 0 ? dlb_cli_fail(name, &err) : exit_status(o, g);
+}
+
+/* A machine without a baseline does not pass. */
+static int fail_without(const dlb_check_baseline *b)
+{
+    fprintf(stderr,
+            "%s: %s has no baseline of this machine (%s, %s, %s), so nothing can be said; make one "
+            "with --save-baseline at a commit that is known to be good\n",
+            name, b->path, b->cpu, b->kernels, b->isa);
+    return DLB_EXIT_INCONCLUSIVE;
+}
+
+static int run(options *o)
+{
+    char before[PATH_MAX] = "", origin[PATH_MAX] = "", after[PATH_MAX];
+    dlb_error err;
     dlb_gate gate = {.options = o->gate};
     gate.options.before = before;
     gate.options.after = after;
-    gate.options.progress = &progress;
+    gate.options.by_reference = o->baseline.path != NULL;
+    gate.options.baseline = o->saves ? NULL : o->baseline.found;
+    if (o->baseline.path && !o->saves && !o->baseline.found)
+        return fail_without(&o->baseline);
     int status = dlb_relaunch_path(after, &err);
-    if (status == 0)
+    if (o->baseline.path)
+        snprintf(origin, sizeof origin, "%s", o->saves ? "" : o->baseline.found->commit);
+    else if (status == 0)
         status = dlb_gate_program_of(o->against, before, origin, &err);
-    if (status < 0)
-        return dlb_cli_fail(name, &err);
-    dlb_bench_scene scene = dlb_bench_scene_now();
-    dlb_bench_progress_init(&progress, stderr);
-    dlb_gate_settle();
-    status = dlb_gate_survey(&gate, &err);
-    if (status == 0 && o->instructions)
-        status = dlb_gate_count_instructions(&gate, &o->counter, &err);
-    if (status == 0)
-        status = dlb_gate_run(&gate, &err);
-    dlb_bench_progress_clear(&progress);
-    if (status == 0)
-        status = tell(o, &gate, origin, &err);
-    if (status == 0)
-        dlb_bench_scene_print(&scene, 1);
-    status = status < 0 ? dlb_cli_fail(name, &err) : exit_status(o, &gate);
+    status = status < 0 ? dlb_cli_fail(name, &err) : run_gate(o, &gate, origin);
     dlb_gate_release(&gate);
     return status;
 }
@@ -104,13 +148,13 @@ static int check_files(const options *o, dlb_error *err)
     return 0;
 }
 
-static int check_requests(const options *o, dlb_error *err)
+static int check_requests(options *o, dlb_error *err)
 {
     int status = 0;
     for (const char *const *model = o->gate.models; *model && status == 0; model++) {
         const dlb_kernel_request request = {
             .model = *model, .data = o->gate.data, .kernels = o->gate.kernels, .isa = o->gate.isa};
-        status = dlb_kernel_request_check(&request, err);
+        status = dlb_kernel_request_check(&request, &o->kernels, err);
     }
     return status;
 }
@@ -126,13 +170,29 @@ static int choose_base(options *o, dlb_error *err)
     return status;
 }
 
+/* What is compared with: a baseline, or another program. */
+static int choose_other(options *o, dlb_error *err)
+{
+    if (o->saves && !o->baseline.path)
+        o->baseline.path = DLB_BASELINE_FILE;
+    if (!o->baseline.path)
+        return o->against ? 0 : choose_base(o, err);
+    if (o->against)
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "--against names a program and --baseline a file: give one of them");
+    if (o->instructions)
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "--instructions compares two programs: give --against, no baseline");
+    return 0;
+}
+
 static int parse(options *o, dlb_error *err)
 {
     long long rounds = 0, allowed = 0;
     double percent;
     if (dlb_relaunch_is_done())
         return dlb_fail(err, DLB_BAD_INPUT, "it measures one core and needs no launcher");
-    if (!o->against && choose_base(o, err) < 0)
+    if (choose_other(o, err) < 0)
         return DLB_BAD_INPUT;
     if (!dlb_parse_real(o->threshold, &percent) || !(percent >= 0.1 && percent <= 100))
         return dlb_fail(err, DLB_BAD_INPUT,
@@ -147,7 +207,9 @@ static int parse(options *o, dlb_error *err)
     o->gate.rule.threshold = 0.01 * percent;
     if (o->instructions && dlb_gate_counter_find(&o->counter, err) < 0)
         return DLB_BAD_INPUT;
-    return check_files(o, err) < 0 ? DLB_BAD_INPUT : check_requests(o, err);
+    if (check_files(o, err) < 0 || check_requests(o, err) < 0)
+        return DLB_BAD_INPUT;
+    return o->baseline.path ? dlb_check_baseline_open(&o->baseline, &o->kernels, o->saves, err) : 0;
 }
 
 int cmd_check(int argc, char **argv)
@@ -158,6 +220,11 @@ int cmd_check(int argc, char **argv)
          "a commit, which is built, or the path of a built program (default: where HEAD left the "
          "main line)",
          "REV|FILE", &o.against, NULL},
+        {"baseline", "a file of baselines, to compare with what kernels took beside references",
+         "FILE", &o.baseline.path, NULL},
+        {"save-baseline",
+         "measure, and put it into that file (default " DLB_BASELINE_FILE ") for this CPU", NULL,
+         NULL, &o.saves},
         {"model", "only kernels of this model (default: horovod_cnn and keras_cnn)", "NAME|FILE",
          &o.model, NULL},
         {"only", "only kernels with one of these in their names, separated by commas", "WORDS",
@@ -185,7 +252,7 @@ int cmd_check(int argc, char **argv)
     const dlb_command command = {
         .name = name,
         .about = "Judge whether kernels of this program are slower than those of another commit, "
-                 "both measured side by side. Exit 1: some are.",
+                 "both measured side by side, or than a baseline says. Exit 1: some are.",
         .operands = "",
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags};
@@ -198,6 +265,7 @@ int cmd_check(int argc, char **argv)
     const char *const one[] = {o.model, NULL};
     o.gate.models = o.model ? one : usual;
     status = parse(&o, &err) < 0 ? dlb_cli_fail(name, &err) : run(&o);
+    dlb_check_baseline_release(&o.baseline);
     dlb_str_release(&o.base);
     return status;
 }

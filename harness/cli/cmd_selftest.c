@@ -22,7 +22,7 @@ static const char name[] = "dlbench selftest stats";
 
 #define CHECKS "20"
 #define MODEL  "horovod_cnn"
-#define ONLY   "conv2d_2–relu_2 forward,dense_1 backward weights," DLB_WHOLE_STEP_LAYERS
+#define ONLY   "conv2d_2–relu_2 forward,dense_1 backward weights," DLB_WHOLE_STEP
 
 #define SLOWDOWNS "0 2 5 10"
 

@@ -62,7 +62,9 @@ static void add_case(const scene *s, const dlb_gate_case *c, dlb_bench_row *row)
     const dlb_judgement *v = &c->verdict;
     dlb_bench_row_text(row, c->model);
     dlb_bench_row_text(row, c->name);
-    dlb_bench_row_number(row, dlb_median(c->seconds[DLB_GATE_BEFORE], s->gate->rounds));
+    bool timed = !s->gate->options.by_reference; /* else that side is a reference */
+    dlb_bench_row_number(row,
+                         timed ? dlb_median(c->seconds[DLB_GATE_BEFORE], s->gate->rounds) : NAN);
     dlb_bench_row_number(row, dlb_median(c->seconds[DLB_GATE_AFTER], s->gate->rounds));
     dlb_bench_row_number(row, 100 * v->effect);
     dlb_bench_row_number(row, 100 * v->low);

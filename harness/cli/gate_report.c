@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cli/bench_row.h"
 #include "cli/bench_table.h"
+#include "cli/gate_past.h"
 #include "cli/terminal.h"
 
 /* ---- Words ---- */
@@ -35,6 +36,19 @@ static dlb_text resolution(const dlb_judgement *v)
 static double median_time(const dlb_gate *g, const dlb_gate_case *c, dlb_gate_side side)
 {
     return dlb_median(c->seconds[side], g->rounds);
+}
+
+/* What a call costs on a side; in a gate by references, in parts of the reference's time. */
+static dlb_text cost_of(const dlb_gate *g, const dlb_gate_case *c, dlb_gate_side side)
+{
+    if (!g->options.by_reference)
+        return dlb_bench_time(median_time(g, c, side));
+    dlb_text text;
+    double ratio =
+        side == DLB_GATE_BEFORE ? dlb_gate_past_ratio(g, c) : dlb_gate_present_ratio(g, c);
+    snprintf(text.text, sizeof text.text, isnan(ratio) ? "–" : "%.3g %s", ratio,
+             g->roofs.names[c->reference]);
+    return text;
 }
 
 static double disturbed_pct(const dlb_gate_case *c)
@@ -71,6 +85,14 @@ static void add_allowed(const dlb_gate_report *r, dlb_str *text)
                      slower == 1 ? "kernel is" : "kernels are", r->allowed);
 }
 
+static const char *resolution_means(const dlb_gate *g)
+{
+    return g->options.by_reference
+               ? "how far two processes of this program seem apart, or the references have moved "
+                 "since then, whichever is more. Before, after: time by the reference's."
+               : "how far two processes of the program before seem apart.";
+}
+
 static void add_rule(const dlb_gate *g, dlb_str *text)
 {
     const dlb_judgement_rule *rule = &g->options.rule;
@@ -78,12 +100,12 @@ static void add_rule(const dlb_gate *g, dlb_str *text)
                  "%zu rounds of new processes, interleaved on one core; intervals at %.2f %% each, "
                  "so that all %zu hold together at %.0f %%. Slower or faster: the whole interval "
                  "beyond %.1f %%, twice. Same: all of it, and the resolution, within. Resolution: "
-                 "how far two processes of the program before seem apart.",
+                 "%s",
                  g->rounds, 100 * (1 - rule->chance / (double)rule->kernels), rule->kernels,
-                 100 * (1 - rule->chance), 100 * rule->threshold);
+                 100 * (1 - rule->chance), 100 * rule->threshold, resolution_means(g));
     if (g->left_out)
-        dlb_str_addf(text, " %zu kernels that only one of the programs has are left out.",
-                     g->left_out);
+        dlb_str_addf(text, " %zu kernels that only one of %s has are left out.", g->left_out,
+                     g->options.by_reference ? "program and baseline" : "the programs");
 }
 
 /* ---- For people ---- */
@@ -94,8 +116,8 @@ static void add_case(const dlb_gate *g, const dlb_gate_case *c, dlb_bench_table 
     snprintf(name, sizeof name, "%s %s", c->model, c->name);
     snprintf(disturbed, sizeof disturbed, "%.0f %%", disturbed_pct(c));
     dlb_bench_table_add(table, name);
-    dlb_bench_table_add(table, dlb_bench_time(median_time(g, c, DLB_GATE_BEFORE)).text);
-    dlb_bench_table_add(table, dlb_bench_time(median_time(g, c, DLB_GATE_AFTER)).text);
+    dlb_bench_table_add(table, cost_of(g, c, DLB_GATE_BEFORE).text);
+    dlb_bench_table_add(table, cost_of(g, c, DLB_GATE_AFTER).text);
     dlb_bench_table_add(table, percent(c->verdict.effect).text);
     dlb_bench_table_add(table, interval(&c->verdict).text);
     dlb_bench_table_add(table, resolution(&c->verdict).text);
@@ -167,8 +189,7 @@ static void add_line(const dlb_gate *g, const dlb_gate_case *c, dlb_str *text)
 {
     const char *mark = c->verdict.kind == DLB_JUDGED_SAME ? "" : "**";
     dlb_str_addf(text, "| %s %s | %s | %s | %s | %s | %s |", c->model, c->name,
-                 dlb_bench_time(median_time(g, c, DLB_GATE_BEFORE)).text,
-                 dlb_bench_time(median_time(g, c, DLB_GATE_AFTER)).text,
+                 cost_of(g, c, DLB_GATE_BEFORE).text, cost_of(g, c, DLB_GATE_AFTER).text,
                  percent(c->verdict.effect).text, interval(&c->verdict).text,
                  resolution(&c->verdict).text);
     if (has_witness(g))
@@ -282,7 +303,9 @@ int dlb_gate_csv_save(const dlb_gate *g, const char *path, dlb_error *err)
         dlb_bench_row_number(&row, (double)s->round + 1);
         dlb_bench_row_text(&row, g->cases[s->kernel].model);
         dlb_bench_row_text(&row, g->cases[s->kernel].name);
-        dlb_bench_row_text(&row, dlb_gate_side_name((dlb_gate_side)turn->side));
+        bool beside = g->options.by_reference && turn->side == DLB_GATE_BEFORE;
+        dlb_bench_row_text(&row, beside ? g->roofs.names[g->cases[s->kernel].reference]
+                                        : dlb_gate_side_name((dlb_gate_side)turn->side));
         dlb_bench_row_number(&row, turn->seconds);
         dlb_bench_row_number(&row, (double)turn->calls);
         dlb_bench_row_number(&row, turn->switched);

@@ -5,8 +5,6 @@
 #ifndef DLB_RECORD_WHOLE_STEP_H
 #define DLB_RECORD_WHOLE_STEP_H
 
-#define DLB_WHOLE_STEP_LAYERS "all layers"
-#define DLB_WHOLE_STEP_PASSES "forward and backward"
-#define DLB_WHOLE_STEP        DLB_WHOLE_STEP_LAYERS " " DLB_WHOLE_STEP_PASSES
+#define DLB_WHOLE_STEP "training step"
 
 #endif

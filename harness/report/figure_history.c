@@ -391,7 +391,7 @@ static void add_caption(const drawing *d)
 {
     dlb_str caption = DLB_STR_INIT;
     if (d->line_count)
-        dlb_str_add(&caption, "Lines: all layers forward and backward, changes of the checks "
+        dlb_str_add(&caption, "Lines: whole training steps, changes of the checks "
                               "multiplied; the bands are their intervals, as of independent "
                               "errors. ");
     if (d->points)

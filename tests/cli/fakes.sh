@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034 # for those who read it
 quick=(--model horovod_cnn --data synthetic)
 kernel='relu_3 forward'
-whole_step='all layers forward and backward'
+whole_step='training step'
 
 # fake NAME NS [KERNEL…]: a program of these kernels, $kernel if none is named, that says to take so
 # long, which is a word of shell.

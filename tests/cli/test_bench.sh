@@ -40,8 +40,6 @@ expect_stdout '^  comm '
 expect_stdout '^  scaling '
 expect_stdout '^  kernels '
 expect_stdout '^  cores '
-expect_exit 2 "$DLBENCH" bench
-expect_stderr '^usage'
 expect_exit 2 "$DLBENCH" bench scalign
 expect_stderr "unknown subject 'scalign'; did you mean scaling"
 expect_exit 0 "$DLBENCH" bench comm --help

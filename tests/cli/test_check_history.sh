@@ -89,7 +89,7 @@ awk -v header="$header" 'BEGIN {
         for (kernel = 1; kernel <= 40; kernel++)
             printf "2026-01-%02dT00:00:%02dZ,vm,cpu,avx2,auto,%012x%028x,%012x,m,%s,1e-6,1e-6,%g,%g,%g,1,%s,20\n",
                 check % 28 + 1, check % 60, check - 1, 0, check,
-                kernel == 1 ? "all layers forward and backward" : "kernel " kernel,
+                kernel == 1 ? "training step" : "kernel " kernel,
                 (check * kernel) % 7, (check * kernel) % 7 - 1, (check * kernel) % 7 + 1,
                 (check * kernel) % 7 == 6 ? "slower" : "same"
 }' >many.csv
