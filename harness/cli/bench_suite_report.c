@@ -159,20 +159,30 @@ static void add_case(const dlb_suite *s, const dlb_suite_case *c, dlb_bench_tabl
     dlb_bench_table_add(table, c->slices ? text : "–");
 }
 
+static void print_rate(const dlb_suite *s, const dlb_suite_kind *kind, dlb_reference which)
+{
+    dlb_spread rate = reference_spread(s, kind, which);
+    if (rate.count)
+        printf("%s %.1f %s (%.1f…%.1f)", kind->roofs[0].names[which], rate.median,
+               unit_of(which == DLB_REFERENCE_TRIAD), rate.min, rate.max);
+    else
+        printf("%s –", kind->roofs[0].names[which]);
+}
+
+/* What the frequency does shows in the peak. */
 static void print_references(const dlb_suite *s, const dlb_suite_kind *kind)
 {
-    static const dlb_reference shown[] = {DLB_REFERENCE_PEAK, DLB_REFERENCE_GEMM,
-                                          DLB_REFERENCE_TRIAD};
-    printf("\n ");
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        dlb_spread rate = reference_spread(s, kind, shown[i]);
-        printf(" %s %.1f %s (%.1f…%.1f)%s", kind->roofs[0].names[shown[i]], rate.median,
-               unit_of(shown[i] == DLB_REFERENCE_TRIAD), rate.min, rate.max,
-               i + 1 < sizeof shown / sizeof *shown ? "," : "");
-    }
     double first = dlb_roofs_rate(&kind->roofs[0], DLB_REFERENCE_PEAK);
     double last = dlb_roofs_rate(&kind->roofs[rounds_of(s) - 1], DLB_REFERENCE_PEAK);
-    printf("; peak from first to last round %+.1f %%\n\n", 100 * (last / first - 1));
+    printf("\n  ");
+    print_rate(s, kind, DLB_REFERENCE_PEAK);
+    printf(", ");
+    print_rate(s, kind, DLB_REFERENCE_GEMM);
+    printf(", ");
+    print_rate(s, kind, DLB_REFERENCE_TRIAD);
+    if (isfinite(last / first))
+        printf("; peak from first to last round %+.1f %%", 100 * (last / first - 1));
+    printf("\n\n");
 }
 
 void dlb_suite_print(const dlb_suite *s)
