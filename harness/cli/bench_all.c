@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "cli/bench.h"
 #include "cli/bench_kernels_training.h"
+#include "cli/bench_layers.h"
 #include "cli/bench_roofline.h"
 #include "cli/bench_scene.h"
 #include "cli/bench_suite_report.h"
@@ -91,11 +92,12 @@ static int check_models(const options *o, dlb_error *err)
     dlk_kernels kernels;
     int status = 0;
     for (const char *const *model = s->models; *model && status == 0; model++) {
-        const dlb_kernel_request request = {.model = *model,
+        const dlb_kernel_request request = {.model = s->layers ? NULL : *model,
                                             .data = s->data,
                                             .kernels = s->kernels,
                                             .isa = s->isa,
-                                            .batch = s->batch};
+                                            .batch = s->batch,
+                                            .layers = s->layers};
         status = dlb_kernel_request_check(&request, &kernels, err);
     }
     return status;
@@ -108,7 +110,7 @@ static bool wants_comm(const options *o)
         return false;
     if (o->suite.only)
         return dlb_bench_is_wanted(o->suite.only, "comm", "exchange of gradients");
-    return !o->model && !o->suite.kernels && !o->suite.isa;
+    return !o->model && !o->suite.layers && !o->suite.kernels && !o->suite.isa;
 }
 
 static int parse(options *o, dlb_error *err)
@@ -116,6 +118,8 @@ static int parse(options *o, dlb_error *err)
     long long threads = 1, rounds = 0;
     if (dlb_relaunch_is_done())
         return dlb_fail(err, DLB_BAD_INPUT, "it starts its processes itself and needs no launcher");
+    if (o->model && o->suite.layers)
+        return dlb_fail(err, DLB_BAD_INPUT, "--model and --layers: give one of them");
     if (dlb_bench_number("--threads", o->threads, 1, dlb_cores_allowed(), &threads, err) < 0 ||
         dlb_bench_number("--rounds", o->rounds, 1, 10000, &rounds, err) < 0 ||
         dlb_bench_real("--budget", o->budget, 0, 1e6, &o->suite.budget_s, err) < 0 ||
@@ -135,6 +139,9 @@ int dlb_bench_all(int argc, char **argv, void (*more_help)(FILE *out))
          "only this model, or the path of a .model file with layers of any shape (default: "
          "horovod_cnn and keras_cnn)",
          "NAME|FILE", &o.model, NULL},
+        {"layers",
+         "layers of any shape instead of a model's: \"26x26x32; conv2d filters=64 kernel=3; relu\"",
+         "TEXT", &o.suite.layers, NULL},
         {"kernels", "only this family of kernels (default: simd, blas and ref)", "FAMILY",
          &o.suite.kernels, NULL},
         {"isa", "only this instruction set (default: all that this CPU has)", "ISA", &o.suite.isa,
@@ -175,7 +182,7 @@ int dlb_bench_all(int argc, char **argv, void (*more_help)(FILE *out))
         return status;
     }
     const char *const usual[] = {"horovod_cnn", "keras_cnn", NULL};
-    const char *const one[] = {o.model, NULL};
-    o.suite.models = o.model ? one : usual;
+    const char *const one[] = {o.suite.layers ? DLB_LAYERS_NAME : o.model, NULL};
+    o.suite.models = one[0] ? one : usual;
     return parse(&o, &err) < 0 ? dlb_cli_fail(name, &err) : run(&o);
 }

@@ -1,5 +1,6 @@
 #include "cli/bench_kernels_training.h"
 
+#include "cli/bench_layers.h"
 #include "cli/stop.h"
 #include "train/choice.h"
 #include "train/defaults.h"
@@ -28,8 +29,11 @@ int dlb_kernel_training_ask(dlb_kernel_training *t, const dlb_kernel_request *re
     for (size_t i = 0; i < sizeof given / sizeof *given && status == 0; i++)
         if (given[i].text)
             status = dlb_workload_set(&t->workload, given[i].key, given[i].text, err);
+    if (status == 0 && request->layers && !request->data)
+        status = dlb_workload_set(&t->workload, DLB_KEY_data, "synthetic", err);
     if (status == 0)
-        status = dlb_model_load(&t->model, t->workload.model, err);
+        status = request->layers ? dlb_bench_layers_parse(&t->model, request->layers, err)
+                                 : dlb_model_load(&t->model, t->workload.model, err);
     return status < 0 ? status : dlb_defaults_apply(&t->model, &t->workload, err);
 }
 

@@ -21,6 +21,7 @@ typedef struct dlb_kernel_training {
 /* Keys of a workload as text; NULL: not given. */
 typedef struct dlb_kernel_request {
     const char *model, *data, *kernels, *isa, *batch;
+    const char *layers; /* instead of a model (cli/bench_layers.h), on made-up data by default */
 } dlb_kernel_request;
 
 /*

@@ -245,6 +245,8 @@ int dlb_bench_serve(int argc, char **argv)
     const dlb_flag flags[] = {
         {"model", "a built-in model or the path of a .model file (default keras_cnn)", "NAME|FILE",
          &t.request.model, NULL},
+        {"layers", "layers instead of a model: \"26x26x32; conv2d filters=64 kernel=3; relu\"",
+         "TEXT", &t.request.layers, NULL},
         {"kernels", "the family of kernels (default: the best)", "FAMILY", &t.request.kernels,
          NULL},
         {"isa", "their instruction set (default: the best)", "ISA", &t.request.isa, NULL},

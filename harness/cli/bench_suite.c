@@ -54,7 +54,8 @@ static int start(const dlb_suite *s, const dlb_suite_kind *kind, bool timed,
     char threads[16];
     snprintf(threads, sizeof threads, "%d", o->threads);
     dlb_gate_words words = {.words = {o->program, "bench", "serve", "--others"}, .count = 4};
-    dlb_gate_words_add_flag(&words, "--model", kind->model);
+    dlb_gate_words_add_flag(&words, o->layers ? "--layers" : "--model",
+                            o->layers ? o->layers : kind->model);
     dlb_gate_words_add_flag(&words, "--kernels", kind->kernels);
     dlb_gate_words_add_flag(&words, "--isa", kind->isa);
     dlb_gate_words_add_flag(&words, "--batch", o->batch);
@@ -322,8 +323,12 @@ void dlb_suite_add_reproduction(const dlb_suite *s, const dlb_suite_case *c, dlb
 {
     const dlb_suite_options *o = &s->options;
     const dlb_suite_kind *kind = &s->kinds[c->kind];
-    dlb_str_addf(text, "dlbench bench --verify --list --model %s --kernels %s --isa %s",
-                 kind->model, kind->kernels, kind->isa);
+    dlb_str_add(text, "dlbench bench --verify --list");
+    if (o->layers)
+        dlb_str_addf(text, " --layers '%s'", o->layers);
+    else
+        dlb_str_addf(text, " --model %s", kind->model);
+    dlb_str_addf(text, " --kernels %s --isa %s", kind->kernels, kind->isa);
     const char *const given[][2] = {{"batch", o->batch}, {"data", o->data}, {"steps", o->steps}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i][1])

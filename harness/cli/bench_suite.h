@@ -46,6 +46,7 @@ typedef struct dlb_suite_slice {
 typedef struct dlb_suite_options {
     const char *program;
     const char *const *models;        /* ended by NULL */
+    const char *layers;               /* instead of a model's; NULL: none (cli/bench_layers.h) */
     const char *kernels, *isa;        /* only these; NULL: all that this machine has */
     const char *batch, *data, *steps; /* as for bench serve; NULL: the default */
     const char *only;                 /* names that contain one of these, separated by commas */

@@ -79,6 +79,14 @@ assert 0 < time["low"] <= time["median"] <= time["high"]
 END
 fi
 
+it 'takes layers of any shape without a file'
+expect_exit 0 "$DLBENCH" bench --layers '9x7x5; conv2d filters=3 kernel=2; relu' --batch 8 --list
+expect_stdout '^layers: kernels = simd'
+expect_stdout '^  dense_1 forward '
+expect_exit 2 "$DLBENCH" bench --layers '9x7x5; conv2d filters=0 kernel=2'
+expect_stderr '^dlbench bench: --layers:4: filters=0: must be'
+refuse '--model and --layers: give one of them' --layers '9x7x5; relu' --model keras_cnn
+
 it 'verifies every kernel against ref'
 expect_exit 0 "$DLBENCH" bench "${tiny[@]}" --list --verify
 expect_stdout '^  conv2d_1.* forward +kernel +[a-z0-9 ]+ +.* [0-9.]+e-?[0-9]+$'
