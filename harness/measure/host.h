@@ -29,7 +29,7 @@ typedef struct dlb_host {
     char name[128], kernel[128];
 
     char cpu[128], vendor[64];
-    char cpu_version[64]; /* "family 26 model 2 stepping 1": what its name may leave open */
+    char cpu_version[80]; /* "family 26 model 2 stepping 1": what its name may leave open */
     char isa[160];        /* instruction sets that matter here: "sse4.2 avx avx2 fma avx512f" */
     char hypervisor[64];  /* "KVM", …; "" on bare metal */
     dlb_topology topology;

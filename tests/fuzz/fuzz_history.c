@@ -7,7 +7,7 @@
 static void check_kernel(const dlb_history_kernel *kernel)
 {
     if (!*kernel->model || !*kernel->name || kernel->change <= -1 || isinf(kernel->change) ||
-        (int)kernel->verdict < 0 || kernel->verdict >= DLB_JUDGEMENTS)
+        (int)kernel->verdict < 0 || (int)kernel->verdict >= DLB_JUDGEMENTS)
         abort();
 }
 
