@@ -67,32 +67,14 @@ static void add_input(dlb_bench_cases *c)
     load->call = dlb_bench_input_load(c->input);
 }
 
-static void run_gemm(void *references)
-{
-    dlb_reference_run(references, DLB_REFERENCE_GEMM);
-}
-
-static void run_triad(void *references)
-{
-    dlb_reference_run(references, DLB_REFERENCE_TRIAD);
-}
-
-static void run_peak(void *references)
-{
-    dlb_reference_run(references, DLB_REFERENCE_PEAK);
-}
-
 static void add_references(dlb_bench_cases *c)
 {
-    static void (*const runs[])(void *) = {[DLB_REFERENCE_GEMM] = run_gemm,
-                                           [DLB_REFERENCE_TRIAD] = run_triad,
-                                           [DLB_REFERENCE_PEAK] = run_peak};
     for (int i = 0; i < DLB_REFERENCES; i++) {
         dlb_reference which = (dlb_reference)i;
         dlb_bench_case *made = add(c, dlb_reference_name(c->references, which));
         made->role = DLB_CASE_REFERENCE;
         made->cost = dlb_reference_cost(c->references, which);
-        made->call = (dlb_kernel_call){c->references, runs[i], NULL, 1};
+        made->call = dlb_reference_call(c->references, which);
     }
 }
 

@@ -73,33 +73,15 @@ static dlb_bench_way way_of(const char *what, dlb_kernel_call *call)
                            .check = calibrate_call};
 }
 
-static void run_gemm(void *references)
-{
-    dlb_reference_run(references, DLB_REFERENCE_GEMM);
-}
-
-static void run_triad(void *references)
-{
-    dlb_reference_run(references, DLB_REFERENCE_TRIAD);
-}
-
-static void run_peak(void *references)
-{
-    dlb_reference_run(references, DLB_REFERENCE_PEAK);
-}
-
 static void make_references(bench *b)
 {
-    static void (*const runs[])(void *) = {[DLB_REFERENCE_GEMM] = run_gemm,
-                                           [DLB_REFERENCE_TRIAD] = run_triad,
-                                           [DLB_REFERENCE_PEAK] = run_peak};
     dlb_references_options sizes = {.isa = b->training.plan.blas_kernels.isa,
                                     .threads = 1,
                                     .side = 1024,
                                     .triad_floats = 1 << 24};
     b->references = dlb_references_create(&sizes);
     for (int i = 0; i < DLB_REFERENCES; i++) {
-        b->reference_calls[i] = (dlb_kernel_call){b->references, runs[i], NULL, 1};
+        b->reference_calls[i] = dlb_reference_call(b->references, (dlb_reference)i);
         b->ways[i] =
             way_of(dlb_reference_name(b->references, (dlb_reference)i), &b->reference_calls[i]);
     }

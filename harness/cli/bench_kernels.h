@@ -5,25 +5,13 @@
 #ifndef DLB_CLI_BENCH_KERNELS_H
 #define DLB_CLI_BENCH_KERNELS_H
 
+#include "cli/bench_call.h"
 #include "cli/bench_kernels_product.h"
 #include "cli/bench_kernels_stage.h"
 #include "cli/bench_kernels_step.h"
 #include "cli/bench_references.h"
 #include "cli/bench_rounds.h"
 #include "train/optimizer.h"
-
-/* What is timed: one call is a batch, or an update of all parameters. */
-typedef struct dlb_kernel_call {
-    void *self;
-    void (*run)(void *self);     /* NULL: there is none */
-    void (*prepare)(void *self); /* before a measurement; NULL: nothing */
-    int repeats;                 /* calls in a measurement, so that it lasts long enough */
-} dlb_kernel_call;
-
-void dlb_kernel_call_prepare(const dlb_kernel_call *call);
-
-/* So many calls take so long, by the time of one that is made for that. */
-int dlb_kernel_call_repeats(const dlb_kernel_call *call, double seconds);
 
 /* The kernel of rows that are nothing but a convolution's product. */
 #define DLB_KERNEL_PRODUCT "sgemm"

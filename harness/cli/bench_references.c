@@ -104,7 +104,7 @@ void dlb_references_use(dlb_references *r, dlk_team *team)
     r->team = team;
 }
 
-void dlb_reference_run(dlb_references *r, dlb_reference which)
+static void run(dlb_references *r, dlb_reference which)
 {
     job j = {r, which};
     provide(r, which);
@@ -112,6 +112,29 @@ void dlb_reference_run(dlb_references *r, dlb_reference which)
         dlk_parallel(r->team, r->options.threads, run_hand, &j);
     else
         run_hand(&j, 0, 0);
+}
+
+static void call_gemm(void *references)
+{
+    run(references, DLB_REFERENCE_GEMM);
+}
+
+static void call_triad(void *references)
+{
+    run(references, DLB_REFERENCE_TRIAD);
+}
+
+static void call_peak(void *references)
+{
+    run(references, DLB_REFERENCE_PEAK);
+}
+
+dlb_kernel_call dlb_reference_call(dlb_references *r, dlb_reference which)
+{
+    static void (*const calls[])(void *) = {[DLB_REFERENCE_GEMM] = call_gemm,
+                                            [DLB_REFERENCE_TRIAD] = call_triad,
+                                            [DLB_REFERENCE_PEAK] = call_peak};
+    return (dlb_kernel_call){r, calls[which], NULL, 1};
 }
 
 const char *dlb_reference_name(const dlb_references *r, dlb_reference which)

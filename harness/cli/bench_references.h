@@ -6,6 +6,7 @@
 #ifndef DLB_CLI_BENCH_REFERENCES_H
 #define DLB_CLI_BENCH_REFERENCES_H
 
+#include "cli/bench_call.h"
 #include "dlk/cost.h"
 #include "dlk/dispatch.h"
 #include "dlk/team.h"
@@ -37,8 +38,8 @@ const char *dlb_reference_name(const dlb_references *references, dlb_reference w
 /* Of a call, all threads together. The peak moves no bytes: NaN. */
 dlk_cost dlb_reference_cost(const dlb_references *references, dlb_reference which);
 
-/* One call, on the team of the last dlb_references_use, or on the calling thread. */
-void dlb_reference_run(dlb_references *references, dlb_reference which);
+/* On the team of the last dlb_references_use, or on the calling thread. */
+dlb_kernel_call dlb_reference_call(dlb_references *references, dlb_reference which);
 void dlb_references_use(dlb_references *references, dlk_team *team);
 
 #endif

@@ -244,7 +244,7 @@ static int measure_kind(dlb_suite *s, size_t index, size_t round, dlb_error *err
     return status;
 }
 
-static bool has_cases(const dlb_suite *s, size_t kind)
+bool dlb_suite_has_cases(const dlb_suite *s, size_t kind)
 {
     for (size_t i = 0; i < s->count; i++)
         if (s->cases[i].kind == kind)
@@ -265,7 +265,7 @@ int dlb_suite_run(dlb_suite *s, dlb_error *err)
     s->start_s = dlb_clock_s();
     for (size_t round = 0; round < (size_t)s->options.rounds && status == 0; round++)
         for (size_t i = 0; i < s->kind_count && status == 0; i++)
-            if (has_cases(s, i))
+            if (dlb_suite_has_cases(s, i))
                 status = measure_kind(s, i, round, err);
     return status == 0 && s->options.comm ? measure_comm(s, err) : status;
 }

@@ -80,6 +80,9 @@ void dlb_suite_release(dlb_suite *suite);
 
 /* ---- Results ---- */
 
+/* Whether any case of that kind was asked for. */
+bool dlb_suite_has_cases(const dlb_suite *suite, size_t kind);
+
 /* Whether memory bounds the case: then its rate counts bytes, else FLOPs. */
 bool dlb_suite_is_memory_bound(const dlb_suite_case *c);
 

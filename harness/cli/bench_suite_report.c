@@ -47,29 +47,6 @@ static dlb_spread reference_spread(const dlb_suite *s, const dlb_suite_kind *kin
 
 /* ---- Tables ---- */
 
-static dlb_bench_table table_of(const char *const *titles, size_t columns)
-{
-    dlb_bench_table table;
-    dlb_bench_table_init(&table, columns, true);
-    for (size_t i = 0; i < columns; i++)
-        dlb_bench_table_add(&table, titles[i]);
-    return table;
-}
-
-static void print_table(dlb_bench_table *table)
-{
-    dlb_bench_table_print(table, stdout);
-    dlb_bench_table_release(table);
-}
-
-static bool has_cases(const dlb_suite *s, size_t kind)
-{
-    for (size_t i = 0; i < s->count; i++)
-        if (s->cases[i].kind == kind)
-            return true;
-    return false;
-}
-
 static void print_kind(const dlb_suite *s, const dlb_suite_kind *kind)
 {
     const dlb_suite_options *o = &s->options;
@@ -99,22 +76,33 @@ static void list_case(const dlb_suite *s, const dlb_suite_case *c, dlb_bench_tab
     add_error(table, c);
 }
 
+typedef void add_case_fn(const dlb_suite *s, const dlb_suite_case *c, dlb_bench_table *table);
+
+/* The cases of a kind, a row each. */
+static void print_cases(const dlb_suite *s, size_t kind, const char *const *titles, size_t columns,
+                        add_case_fn *add)
+{
+    dlb_bench_table table;
+    dlb_bench_table_init(&table, columns, true);
+    for (size_t i = 0; i < columns; i++)
+        dlb_bench_table_add(&table, titles[i]);
+    print_kind(s, &s->kinds[kind]);
+    for (size_t i = 0; i < s->count; i++)
+        if (s->cases[i].kind == kind)
+            add(s, &s->cases[i], &table);
+    dlb_bench_table_print(&table, stdout);
+    dlb_bench_table_release(&table);
+}
+
 void dlb_suite_list(const dlb_suite *s)
 {
     static const char *const titles[] = {"operation", "role",   "kernel", "MFLOP",
                                          "MB",        "beside", "error"};
-    enum { COLUMNS = sizeof titles / sizeof *titles };
-    for (size_t kind = 0; kind < s->kind_count; kind++) {
-        if (!has_cases(s, kind))
-            continue;
-        dlb_bench_table table = table_of(titles, COLUMNS);
-        print_kind(s, &s->kinds[kind]);
-        for (size_t i = 0; i < s->count; i++)
-            if (s->cases[i].kind == kind)
-                list_case(s, &s->cases[i], &table);
-        print_table(&table);
-        printf("\n");
-    }
+    for (size_t kind = 0; kind < s->kind_count; kind++)
+        if (dlb_suite_has_cases(s, kind)) {
+            print_cases(s, kind, titles, sizeof titles / sizeof *titles, list_case);
+            printf("\n");
+        }
     printf("  %zu; MFLOP, MB: of a call, as if dense and every operand moved once; error: of loss "
            "and gradients of a step, from those of ref\n",
            s->count);
@@ -189,18 +177,11 @@ void dlb_suite_print(const dlb_suite *s)
 {
     static const char *const titles[] = {"operation", "kernel",   "a call",   "interval", "rate",
                                          "of roof",   "× beside", "interval", "disturbed"};
-    enum { COLUMNS = sizeof titles / sizeof *titles };
-    for (size_t kind = 0; kind < s->kind_count; kind++) {
-        if (!has_cases(s, kind))
-            continue;
-        dlb_bench_table table = table_of(titles, COLUMNS);
-        print_kind(s, &s->kinds[kind]);
-        for (size_t i = 0; i < s->count; i++)
-            if (s->cases[i].kind == kind)
-                add_case(s, &s->cases[i], &table);
-        print_table(&table);
-        print_references(s, &s->kinds[kind]);
-    }
+    for (size_t kind = 0; kind < s->kind_count; kind++)
+        if (dlb_suite_has_cases(s, kind)) {
+            print_cases(s, kind, titles, sizeof titles / sizeof *titles, add_case);
+            print_references(s, &s->kinds[kind]);
+        }
     if (s->comm.count)
         dlb_suite_comm_print(&s->comm);
     printf(
@@ -356,7 +337,7 @@ static json_t *pack(const dlb_suite *s)
     dlb_host_probe(host, "");
     json_t *kinds = json_array();
     for (size_t i = 0; i < s->kind_count; i++)
-        if (has_cases(s, i))
+        if (dlb_suite_has_cases(s, i))
             json_array_append_new(kinds, pack_kind(s, i));
     json_t *root =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:o, s:o}", "format", "dlbench-bench 1",
