@@ -7,4 +7,9 @@
 int64_t dlb_clock_ns(void);
 double dlb_clock_s(void);
 
+enum { DLB_DATE_SIZE = 32 };
+
+/* The date and time of the day, UTC: "2026-11-18T17:09:25Z". */
+void dlb_date_now(char date[DLB_DATE_SIZE]);
+
 #endif

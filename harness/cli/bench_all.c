@@ -1,9 +1,11 @@
 #include "cli/bench_all.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "base/file.h"
 #include "cli/bench.h"
 #include "cli/bench_kernels_training.h"
-#include "cli/bench_layers.h"
 #include "cli/bench_roofline.h"
 #include "cli/bench_scene.h"
 #include "cli/bench_suite_report.h"
@@ -18,7 +20,7 @@ static const char name[] = "dlbench bench";
 #define BUDGET "120"
 
 typedef struct options {
-    const char *model, *threads, *rounds, *budget;
+    const char *program, *model, *threads, *rounds, *budget;
     const char *csv, *json, *roofline; /* files; NULL: none */
     bool list;
     dlb_suite_options suite;
@@ -40,13 +42,25 @@ static int measure(const options *o, dlb_suite *s, dlb_error *err)
 {
     dlb_bench_scene scene = dlb_bench_scene_now();
     int status = dlb_suite_run(s, err);
-    if (status == 0)
-        status = save(o, s, err);
     dlb_bench_progress_clear(s->options.progress);
-    if (status < 0)
+    if (status < 0) {
+        dlb_error
+            ignored; /* the slices that there are may still serve; why there are no more counts */
+        if (o->csv)
+            dlb_suite_csv_save(s, o->csv, &ignored);
         return status;
+    }
     dlb_suite_print(s);
     dlb_bench_scene_print(&scene, 1);
+    return save(o, s, err);
+}
+
+static int find_program(const options *o, char program[PATH_MAX], dlb_error *err)
+{
+    if (!o->program)
+        return dlb_relaunch_path(program, err);
+    if (!realpath(o->program, program) || access(program, X_OK) < 0)
+        return dlb_fail(err, DLB_BAD_INPUT, "--program %s: cannot be executed", o->program);
     return 0;
 }
 
@@ -60,7 +74,7 @@ static int run(const options *o)
     suite.options.progress = &progress;
     dlb_bench_progress_init(&progress, stderr);
     dlb_gate_settle();
-    int status = dlb_relaunch_path(program, &err);
+    int status = find_program(o, program, &err);
     if (status == 0)
         status = dlb_suite_survey(&suite, &err);
     dlb_bench_progress_clear(&progress);
@@ -110,7 +124,7 @@ static bool wants_comm(const options *o)
         return false;
     if (o->suite.only)
         return dlb_bench_is_wanted(o->suite.only, "comm", "exchange of gradients");
-    return !o->model && !o->suite.layers && !o->suite.kernels && !o->suite.isa;
+    return !o->program && !o->model && !o->suite.layers && !o->suite.kernels && !o->suite.isa;
 }
 
 static int parse(options *o, dlb_error *err)
@@ -148,6 +162,10 @@ int dlb_bench_all(int argc, char **argv, void (*more_help)(FILE *out))
          NULL},
         {"only", "only what has one of these in its name, separated by commas", "WORDS",
          &o.suite.only, NULL},
+        {"program",
+         "of which everything is measured, as built from another commit (default: this "
+         "one)",
+         "FILE", &o.program, NULL},
         {"list", "show what there is, and measure nothing", NULL, NULL, &o.list},
         {"verify", "compare results with those of ref first; exit 1 if any is wrong", NULL, NULL,
          &o.suite.verify},
@@ -182,7 +200,7 @@ int dlb_bench_all(int argc, char **argv, void (*more_help)(FILE *out))
         return status;
     }
     const char *const usual[] = {"horovod_cnn", "keras_cnn", NULL};
-    const char *const one[] = {o.suite.layers ? DLB_LAYERS_NAME : o.model, NULL};
+    const char *const one[] = {o.suite.layers ? o.suite.layers : o.model, NULL};
     o.suite.models = one[0] ? one : usual;
     return parse(&o, &err) < 0 ? dlb_cli_fail(name, &err) : run(&o);
 }

@@ -12,10 +12,26 @@ void dlb_kernel_call_prepare(const dlb_kernel_call *call)
         call->prepare(call->self);
 }
 
-int dlb_kernel_call_repeats(const dlb_kernel_call *call, double seconds)
+/* Seconds of so many calls. */
+static double time_calls(const dlb_kernel_call *call, int calls)
 {
     int64_t start = dlb_clock_ns();
-    call->run(call->self);
-    double taken = 1e-9 * (double)(dlb_clock_ns() - start);
-    return (int)fmin(ceil(seconds / fmax(taken, 1e-9)), CALLS_MAX);
+    for (int i = 0; i < calls; i++)
+        call->run(call->self);
+    return 1e-9 * (double)(dlb_clock_ns() - start);
+}
+
+/* One call too few to fill caches, or held up by somebody, would tell nothing of the others: so
+ * many more are made that they take a good part of the time. */
+int dlb_kernel_call_repeats(const dlb_kernel_call *call, double seconds)
+{
+    int calls = 1;
+    double taken = time_calls(call, calls);
+    if (taken < seconds)
+        taken = time_calls(call, calls);
+    while (taken < seconds / 4 && calls < CALLS_MAX / 4) {
+        calls *= 2;
+        taken = time_calls(call, calls);
+    }
+    return (int)fmin(ceil(seconds * calls / fmax(taken, 1e-9)), CALLS_MAX);
 }

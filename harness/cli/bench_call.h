@@ -12,7 +12,7 @@ typedef struct dlb_kernel_call {
 
 void dlb_kernel_call_prepare(const dlb_kernel_call *call);
 
-/* So many calls take so long, by the time of one that is made for that. */
+/* So many calls take so long, by the time of some that are made for that. */
 int dlb_kernel_call_repeats(const dlb_kernel_call *call, double seconds);
 
 #endif

@@ -59,6 +59,8 @@ static void add_input(dlb_bench_cases *c)
     batch->images = (int)c->training.workload.batch;
     batch->cost = dlb_bench_input_batch_cost(c->input);
     batch->call = dlb_bench_input_batch(c->input);
+    if (!dlb_bench_input_has_files(c->input))
+        return;
     dlb_bench_case *load = add(c, "input files");
     load->kernel = "zlib";
     load->role = DLB_CASE_INPUT;

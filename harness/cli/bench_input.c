@@ -9,6 +9,7 @@ struct dlb_bench_input {
     const dlb_kernel_training *training;
     dlb_loader *loader;
     uint32_t epoch;
+    dlb_error failure; /* code 0: none */
 };
 
 static size_t pixels_of(const dlb_bench_input *input)
@@ -45,16 +46,28 @@ int dlb_bench_input_images(const dlb_bench_input *input)
     return input->training->data.train.count;
 }
 
+bool dlb_bench_input_has_files(const dlb_bench_input *input)
+{
+    return strcmp(input->training->data.source, "synthetic") != 0;
+}
+
 /* It was loaded before, so it can be again, unless somebody takes the files away meanwhile. */
 static void load(void *self)
 {
-    const dlb_bench_input *input = self;
+    dlb_bench_input *input = self;
     const dlb_kernel_training *t = input->training;
     dlb_data data;
-    dlb_error ignored;
-    if (dlb_fit_load(&data, &t->model, t->workload.data, dlb_bench_input_images(input), 1,
-                     &ignored) == 0)
+    dlb_error err;
+    if (dlb_fit_load(&data, &t->model, t->workload.data, dlb_bench_input_images(input), 1, &err) ==
+        0)
         dlb_data_release(&data);
+    else
+        input->failure = err;
+}
+
+int dlb_bench_input_status(const dlb_bench_input *input, dlb_error *err)
+{
+    return input->failure.code ? dlb_fail(err, DLB_FAIL, "%s", input->failure.message) : 0;
 }
 
 dlb_kernel_call dlb_bench_input_load(dlb_bench_input *input)

@@ -15,9 +15,15 @@ void dlb_bench_input_free(dlb_bench_input *input);
 dlb_kernel_call dlb_bench_input_batch(dlb_bench_input *input);
 dlk_cost dlb_bench_input_batch_cost(const dlb_bench_input *input);
 
+/* Whether images come from files; made-up ones do not. */
+bool dlb_bench_input_has_files(const dlb_bench_input *input);
+
 /* The images of the training again, from their files. */
 dlb_kernel_call dlb_bench_input_load(dlb_bench_input *input);
 dlk_cost dlb_bench_input_load_cost(const dlb_bench_input *input);
 int dlb_bench_input_images(const dlb_bench_input *input);
+
+/* 0, or why the files could not be read in one of those calls. */
+int dlb_bench_input_status(const dlb_bench_input *input, dlb_error *err);
 
 #endif

@@ -398,6 +398,7 @@ static void add_update(dlb_kernel_plan *p)
         add_row(p, dlb_key_info(DLB_KEY_optimizer)->choices[optimizer], "update (a step)");
     row->images = 1;
     row->kernel = dlk_family_name(p->kernels.origin[operations[optimizer]]);
+    row->parts.operation = operations[optimizer];
     row->cost = update_cost(p);
     row->own = (dlb_kernel_call){p, update_own, NULL, 1};
     row->blas = (dlb_kernel_call){p, update_blas, NULL, 1};

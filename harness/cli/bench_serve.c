@@ -123,8 +123,9 @@ static int answer_calibrate(request *r, dlb_error *err)
 
 static int answer_run(request *r, dlb_error *err)
 {
-    (void)err;
     dlb_bench_cases_lead(&r->server->cases, measure, r);
+    if (dlb_bench_input_status(r->server->cases.input, err) < 0)
+        return DLB_FAIL;
     printf(DLB_SERVE_SAMPLE "\n", (long long)r->sample.ns, r->sample.switches, r->sample.migrated);
     return 0;
 }

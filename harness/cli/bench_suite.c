@@ -8,6 +8,7 @@
 #include "cli/bench.h"
 #include "cli/stop.h"
 #include "dlk/dispatch.h"
+#include "launch/launch.h"
 #include "stats/spread.h"
 
 static const double slice_s = 0.001; /* at least: fifty thousand steps of the clock */
@@ -27,7 +28,7 @@ static void add_kind(dlb_suite *s, const char *model, dlk_family family, dlk_isa
     kind->roofs = dlb_alloc((size_t)o->rounds, sizeof *kind->roofs);
 }
 
-/* The best first. OpenBLAS takes the best instruction set by itself; `ref` has one only. */
+/* The best first; `ref` has one instruction set only. */
 static void add_kinds(dlb_suite *s, const char *model)
 {
     dlk_isa best = dlk_isa_best();
@@ -54,8 +55,7 @@ static int start(const dlb_suite *s, const dlb_suite_kind *kind, bool timed,
     char threads[16];
     snprintf(threads, sizeof threads, "%d", o->threads);
     dlb_gate_words words = {.words = {o->program, "bench", "serve", "--others"}, .count = 4};
-    dlb_gate_words_add_flag(&words, o->layers ? "--layers" : "--model",
-                            o->layers ? o->layers : kind->model);
+    dlb_gate_words_add_flag(&words, o->layers ? "--layers" : "--model", kind->model);
     dlb_gate_words_add_flag(&words, "--kernels", kind->kernels);
     dlb_gate_words_add_flag(&words, "--isa", kind->isa);
     dlb_gate_words_add_flag(&words, "--batch", o->batch);
@@ -121,7 +121,7 @@ static int survey_kind(dlb_suite *s, size_t index, dlb_error *err)
     int status = start(s, kind, false, &program, err);
     if (status < 0)
         return status;
-    status = dlb_roofs_measure(&kind->roofs[0], &program, err);
+    status = dlb_roofs_survey(&kind->roofs[0], &program, err);
     for (size_t i = 0; i < program.count && status == 0; i++)
         if (dlb_bench_is_wanted(s->options.only, kind->model, program.cases[i]))
             status = survey_case(s, index, &program, i, err);
@@ -205,6 +205,14 @@ static int measure_turns(const dlb_suite *s, dlb_turns *turns, dlb_error *err)
     return status < 0 ? status : run_passes(s, turns, err);
 }
 
+/* What is timed may be more than what was surveyed: more steps of training need more images. */
+static int describe_timed(dlb_suite_case *c, dlb_gate_program *program, size_t round,
+                          dlb_error *err)
+{
+    int number = dlb_gate_program_find(program, c->name);
+    return round == 0 ? dlb_gate_program_describe(program, number, &c->about, err) : 0;
+}
+
 static int measure_case(trial *t, dlb_gate_program *program, dlb_error *err)
 {
     static const int orders[][2] = {{0, 1}, {1, 0}};
@@ -216,7 +224,9 @@ static int measure_case(trial *t, dlb_gate_program *program, dlb_error *err)
                        .order = orders[t->round % 2],
                        .keep = keep,
                        .arg = t};
-    int status = measure_turns(s, &turns, err);
+    int status = describe_timed(c, program, t->round, err);
+    if (status == 0)
+        status = measure_turns(s, &turns, err);
     c->seconds[t->round] = dlb_turns_seconds(&turns, 0);
     c->ratio[t->round] = rate_ratio(s, c, dlb_turns_log_ratio(&turns, 0, 1, 1));
     return status;
@@ -252,11 +262,17 @@ bool dlb_suite_has_cases(const dlb_suite *s, size_t kind)
     return false;
 }
 
+/* Without it the rest is worth as much as before. */
 static int measure_comm(dlb_suite *s, dlb_error *err)
 {
     dlb_bench_progress_show(s->options.progress, "exchange of gradients between ranks");
     dlb_gate_disperse();
-    return dlb_suite_comm_run(&s->comm, s->options.program, err);
+    int status = dlb_suite_comm_run(&s->comm, s->options.program, err);
+    if (status < 0 && status != DLB_STOPPED) {
+        dlb_str_add(&s->comm_missing, err->message);
+        return 0;
+    }
+    return status;
 }
 
 int dlb_suite_run(dlb_suite *s, dlb_error *err)
@@ -280,6 +296,7 @@ void dlb_suite_release(dlb_suite *s)
     for (size_t i = 0; i < s->kind_count; i++)
         free(s->kinds[i].roofs);
     dlb_suite_comm_release(&s->comm);
+    dlb_str_release(&s->comm_missing);
     free(s->slices);
     free(s->cases);
     free(s->kinds);
@@ -319,21 +336,24 @@ bool dlb_suite_is_wrong(const dlb_suite_case *c)
     return c->error > c->bound;
 }
 
+static void add_flag(dlb_str *text, const char *flag, const char *value)
+{
+    if (!value)
+        return;
+    dlb_str_addf(text, " %s ", flag);
+    dlb_command_line_add_word(text, value);
+}
+
 void dlb_suite_add_reproduction(const dlb_suite *s, const dlb_suite_case *c, dlb_str *text)
 {
     const dlb_suite_options *o = &s->options;
     const dlb_suite_kind *kind = &s->kinds[c->kind];
-    dlb_str_add(text, "dlbench bench --verify --list");
-    if (o->layers)
-        dlb_str_addf(text, " --layers '%s'", o->layers);
-    else
-        dlb_str_addf(text, " --model %s", kind->model);
-    dlb_str_addf(text, " --kernels %s --isa %s", kind->kernels, kind->isa);
-    const char *const given[][2] = {{"batch", o->batch}, {"data", o->data}, {"steps", o->steps}};
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        if (given[i][1])
-            dlb_str_addf(text, " --%s %s", given[i][0], given[i][1]);
-    if (o->threads > 1)
-        dlb_str_addf(text, " --threads %d", o->threads);
-    dlb_str_addf(text, " --only '%s'", c->name);
+    dlb_str_add(text, "./dlbench bench --verify --list");
+    add_flag(text, o->layers ? "--layers" : "--model", kind->model);
+    add_flag(text, "--kernels", kind->kernels);
+    add_flag(text, "--isa", kind->isa);
+    add_flag(text, "--batch", o->batch);
+    add_flag(text, "--data", o->data);
+    add_flag(text, "--steps", o->steps);
+    add_flag(text, "--only", c->name);
 }

@@ -44,9 +44,9 @@ typedef struct dlb_suite_slice {
 } dlb_suite_slice;
 
 typedef struct dlb_suite_options {
-    const char *program;
+    const char *program;              /* that serves everything */
     const char *const *models;        /* ended by NULL */
-    const char *layers;               /* instead of a model's; NULL: none (cli/bench_layers.h) */
+    const char *layers;               /* instead of a model, named like this; NULL: none */
     const char *kernels, *isa;        /* only these; NULL: all that this machine has */
     const char *batch, *data, *steps; /* as for bench serve; NULL: the default */
     const char *only;                 /* names that contain one of these, separated by commas */
@@ -67,6 +67,7 @@ typedef struct dlb_suite {
     size_t slice_count, slice_capacity;
     dlb_suite_slice *slices;
     dlb_suite_comm comm;
+    dlb_str comm_missing; /* why there is none */
     double start_s;
 } dlb_suite;
 

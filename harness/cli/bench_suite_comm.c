@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "base/csv_reader.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/bench_table.h"
+#include "cli/bench_training.h"
 #include "launch/launch.h"
 
 /* ---- Rows of a file ---- */
@@ -18,13 +20,15 @@ enum { PART, WAY, BYTES, ROUND, TIME, CELLS };
 
 static const char *const columns[CELLS] = {"part", "way", "bytes", "round", "time_s"};
 
-/* Times of one way and size, round by round. */
+/* Times of one way and size, round by round; NaN: missing. */
 typedef struct series {
     char way[32];
     double bytes;
     size_t count, capacity;
     double *times;
 } series;
+
+enum { ROUNDS_MAX = 100000 };
 
 typedef struct reading {
     int at[CELLS]; /* where each cell is */
@@ -57,20 +61,29 @@ static series *find_series(reading *r, const char *way, double bytes)
     return made;
 }
 
+static void put_time(series *s, size_t round, double seconds)
+{
+    while (s->count < round) {
+        s->times = dlb_grow(s->times, &s->capacity, s->count + 1, sizeof *s->times);
+        s->times[s->count++] = NAN;
+    }
+    s->times[round - 1] = seconds;
+}
+
 static int take_row(reading *r, const dlb_csv_record *row, const char *path, dlb_error *err)
 {
     const char *cells[CELLS];
     double bytes, seconds;
+    long long round;
     for (int i = 0; i < CELLS; i++)
         cells[i] = (size_t)r->at[i] < row->count ? row->fields[r->at[i]].text : "";
     if (strcmp(cells[PART], "sum") != 0)
         return 0;
-    if (!dlb_parse_real(cells[BYTES], &bytes) || !dlb_parse_real(cells[TIME], &seconds))
-        return dlb_fail(err, DLB_BAD_INPUT, "%s:%zu: bytes and time_s are not numbers", path,
+    if (!dlb_parse_real(cells[BYTES], &bytes) || !dlb_parse_real(cells[TIME], &seconds) ||
+        !dlb_parse_int(cells[ROUND], &round) || round < 1 || round > ROUNDS_MAX)
+        return dlb_fail(err, DLB_BAD_INPUT, "%s:%zu: bytes, round and time_s are not numbers", path,
                         row->line);
-    series *s = find_series(r, cells[WAY], bytes);
-    s->times = dlb_grow(s->times, &s->capacity, s->count + 1, sizeof *s->times);
-    s->times[s->count++] = seconds;
+    put_time(find_series(r, cells[WAY], bytes), (size_t)round, seconds);
     return 0;
 }
 
@@ -108,6 +121,8 @@ int dlb_suite_comm_read(dlb_suite_comm *comm, const char *path, dlb_error *err)
     reading r = {.count = 0};
     int status = read_rows(&r, path, err);
     size_t rows = r.count;
+    if (status == 0 && rows == 0)
+        status = dlb_fail(err, DLB_BAD_INPUT, "%s: has no sums", path);
     for (size_t i = 0; i < rows && status == 0; i++)
         if (strcmp(r.list[i].way, copy) != 0) {
             const series *beside = find_series(&r, copy, r.list[i].bytes);
@@ -156,18 +171,20 @@ static int run_bench_comm(const char *const *argv, dlb_error *err)
 
 int dlb_suite_comm_run(dlb_suite_comm *comm, const char *program, dlb_error *err)
 {
-    char rows[] = "/tmp/dlbench-comm-XXXXXX";
-    int file = mkstemp(rows);
-    if (file < 0)
-        return dlb_fail(err, DLB_FAIL, "no file for the rows of bench comm in /tmp");
-    close(file);
-    const char *const argv[] = {program, "bench",        "comm", "--ranks", "2",  "--rounds",
-                                "15",    "--largest-kb", "4096", "--csv",   rows, NULL};
+    char folder[PATH_MAX];
+    int status = dlb_bench_make_folder(folder, err);
+    if (status < 0)
+        return status;
+    dlb_str rows = DLB_STR_INIT;
+    dlb_str_addf(&rows, "%s/rows.csv", folder);
+    const char *const argv[] = {program, "bench",        "comm", "--ranks", "2",       "--rounds",
+                                "15",    "--largest-kb", "4096", "--csv",   rows.text, NULL};
     comm->ranks = 2;
-    int status = run_bench_comm(argv, err);
+    status = run_bench_comm(argv, err);
     if (status == 0)
-        status = dlb_suite_comm_read(comm, rows, err);
-    unlink(rows);
+        status = dlb_suite_comm_read(comm, rows.text, err);
+    dlb_file_remove_tree(folder);
+    dlb_str_release(&rows);
     return status;
 }
 

@@ -23,7 +23,7 @@ typedef struct dlb_suite_comm {
     dlb_suite_sum *sums;
 } dlb_suite_comm;
 
-/* Measure with one rank a core, two at most. `program` is this one. */
+/* Measure with two ranks. `program` is this one. */
 int dlb_suite_comm_run(dlb_suite_comm *comm, const char *program, dlb_error *err);
 void dlb_suite_comm_release(dlb_suite_comm *comm);
 

@@ -2,7 +2,9 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/bench_row.h"
@@ -137,8 +139,9 @@ static void add_case(const dlb_suite *s, const dlb_suite_case *c, dlb_bench_tabl
     add_interval(table, &time, unit_of_time(time.value));
     snprintf(text, sizeof text, "%.1f %s", rate, unit_of(memory));
     dlb_bench_table_add(table, isnan(rate) ? "–" : text);
-    snprintf(text, sizeof text, "%.0f %%", 100 * rate / dlb_suite_roof(s, c));
-    dlb_bench_table_add(table, isnan(rate) ? "–" : text);
+    double share = rate / dlb_suite_roof(s, c);
+    snprintf(text, sizeof text, "%.0f %%", 100 * share);
+    dlb_bench_table_add(table, isnan(share) ? "–" : text);
     snprintf(text, sizeof text, "%s %s", dlb_bench_ratio(ratio.value).text,
              memory ? "triad" : "sgemm");
     dlb_bench_table_add(table, text);
@@ -184,6 +187,8 @@ void dlb_suite_print(const dlb_suite *s)
         }
     if (s->comm.count)
         dlb_suite_comm_print(&s->comm);
+    if (s->comm_missing.length)
+        printf("exchange of gradients: not measured: %s\n\n", s->comm_missing.text);
     printf(
         "  medians of %d rounds of new processes with 95 %% intervals; a call is a batch\n"
         "  rate: FLOPs as if dense, or bytes where memory bounds it; of roof: of the FMA peak, or "
@@ -214,11 +219,19 @@ size_t dlb_suite_print_wrong(const dlb_suite *s)
 /* ---- Raw slices ---- */
 
 static const char header[] = "round,at_s,model,kernels,isa,threads,operation,role,kernel,side,pass,"
-                             "time_s,calls,images,flops,bytes,switched,migrated";
+                             "time_s,calls,images,flops,bytes,switched,migrated,host,commit";
 
 int dlb_suite_csv_check(const char *path, dlb_error *err)
 {
     return dlb_csv_check(path, header, err);
+}
+
+static const char *host_name(void)
+{
+    static char host[256];
+    if (!host[0])
+        gethostname(host, sizeof host - 1);
+    return host;
 }
 
 static int save_slice(const dlb_suite *s, const dlb_suite_slice *slice, const char *path,
@@ -248,6 +261,8 @@ static int save_slice(const dlb_suite *s, const dlb_suite_slice *slice, const ch
     dlb_bench_row_number(&row, about->bytes);
     dlb_bench_row_number(&row, turn->switched);
     dlb_bench_row_number(&row, turn->migrated);
+    dlb_bench_row_text(&row, host_name());
+    dlb_bench_row_text(&row, dlb_commit());
     return dlb_bench_row_append(&row, path, header, err);
 }
 
@@ -331,19 +346,28 @@ static json_t *pack_comm(const dlb_suite_comm *comm)
     return sums;
 }
 
+static json_t *text_or_null(const char *text)
+{
+    return text ? json_string(text) : json_null();
+}
+
 static json_t *pack(const dlb_suite *s)
 {
+    char date[DLB_DATE_SIZE];
+    const dlb_suite_options *o = &s->options;
     dlb_host *host = dlb_alloc(1, sizeof *host);
     dlb_host_probe(host, "");
+    dlb_date_now(date);
     json_t *kinds = json_array();
     for (size_t i = 0; i < s->kind_count; i++)
         if (dlb_suite_has_cases(s, i))
             json_array_append_new(kinds, pack_kind(s, i));
     json_t *root =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:o, s:o}", "format", "dlbench-bench 1",
-                  "dlbench", dlb_version(), "commit", dlb_commit(), "host", host->name, "cpu",
-                  host->cpu, "threads", s->options.threads, "rounds", s->options.rounds, "results",
-                  kinds, "comm", pack_comm(&s->comm));
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "format",
+                  "dlbench-bench 1", "dlbench", dlb_version(), "commit", dlb_commit(), "date", date,
+                  "host", host->name, "cpu", host->cpu, "batch", text_or_null(o->batch), "data",
+                  text_or_null(o->data), "steps", text_or_null(o->steps), "threads", o->threads,
+                  "rounds", o->rounds, "results", kinds, "comm", pack_comm(&s->comm));
     free(host);
     return root;
 }

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/mem.h"
+
 double dlb_verify_difference(const float *actual, const float *expected, size_t count)
 {
     double difference = 0, size = 0;
@@ -125,15 +127,63 @@ static int compare_with_ref(const dlb_kernel_plan *p, const mixture *m, double *
     return status;
 }
 
+/* ---- An update ---- */
+
+/* Parameters after an update with the gradients of the last step; to be freed. */
+static int update(const dlb_kernel_plan *p, const dlk_kernels *kernels, float **updated,
+                  dlb_error *err)
+{
+    size_t size = dlb_graph_size(p->own.graph);
+    dlb_optimizer *optimizer;
+    int status = dlb_optimizer_create(&optimizer, kernels, p->workload, size, err);
+    if (status < 0)
+        return status;
+    *updated = dlb_alloc(size, sizeof **updated);
+    memcpy(*updated, p->parameters, size * sizeof **updated);
+    dlb_optimizer_begin_step(optimizer, p->workload->lr);
+    dlb_optimizer_update(optimizer, 0, size, 1, p->own.gradients, *updated);
+    dlb_optimizer_free(optimizer);
+    return 0;
+}
+
+/* What an update has changed, beside what it should have. */
+static double compare_updates(const dlb_kernel_plan *p, float *actual, float *expected)
+{
+    size_t size = dlb_graph_size(p->own.graph);
+    for (size_t i = 0; i < size; i++) {
+        actual[i] -= p->parameters[i];
+        expected[i] -= p->parameters[i];
+    }
+    return dlb_verify_difference(actual, expected, size);
+}
+
+static int verify_update(const dlb_kernel_plan *p, double *error, dlb_error *err)
+{
+    dlk_kernels ref;
+    float *actual = NULL, *expected = NULL;
+    int status = dlk_kernels_select(&ref, DLK_FAMILY_REF, DLK_ISA_AUTO, err);
+    if (status == 0)
+        status = update(p, &ref, &expected, err);
+    if (status == 0)
+        status = update(p, &p->kernels, &actual, err);
+    if (status == 0)
+        *error = compare_updates(p, actual, expected);
+    free(actual);
+    free(expected);
+    return status;
+}
+
 /* ---- A row ---- */
 
-static bool is_in_a_step(const dlb_kernel_row *row)
+static bool updates(const dlb_kernel_parts *parts)
 {
-    const dlb_kernel_parts *parts = &row->parts;
-    bool updates = parts->operation == DLK_OP_sgd || parts->operation == DLK_OP_adam ||
-                   parts->operation == DLK_OP_adagrad;
-    return parts->whole || parts->forward || parts->backward ||
-           (parts->operation != DLK_OP_COUNT && !updates);
+    return parts->operation == DLK_OP_sgd || parts->operation == DLK_OP_adam ||
+           parts->operation == DLK_OP_adagrad;
+}
+
+static bool is_in_a_step(const dlb_kernel_parts *parts)
+{
+    return parts->whole || parts->forward || parts->backward || parts->operation != DLK_OP_COUNT;
 }
 
 int dlb_verify_row(const dlb_kernel_plan *p, const dlb_kernel_row *row, double *error,
@@ -141,7 +191,9 @@ int dlb_verify_row(const dlb_kernel_plan *p, const dlb_kernel_row *row, double *
 {
     mixture m;
     *error = NAN;
-    if (!is_in_a_step(row))
+    if (updates(&row->parts))
+        return verify_update(p, error, err);
+    if (!is_in_a_step(&row->parts))
         return 0;
     int status = mix(&m, &p->kernels, &row->parts, err);
     return status < 0 ? status : compare_with_ref(p, &m, error, err);

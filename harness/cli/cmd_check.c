@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/gate_history.h"
 #include "cli/gate_instructions.h"
+#include "cli/gate_past.h"
 #include "cli/gate_report.h"
 #include "cli/gate_revision.h"
 #include "cli/relaunch.h"
@@ -85,6 +86,29 @@ static int judge(options *o, dlb_gate *g, const char *origin, dlb_error *err)
     return status < 0 ? status : tell(o, g, origin, err);
 }
 
+/* A machine without a baseline does not pass. `what`: of it. */
+static int fail_without(const dlb_check_baseline *b, const char *what)
+{
+    fprintf(
+        stderr,
+        "%s: %s has no %s of this machine (%s, %s, %s), so nothing can be said; make a baseline "
+        "with --save-baseline at a commit that is known to be good\n",
+        name, b->path, what, b->cpu, b->kernels, b->isa);
+    return DLB_EXIT_INCONCLUSIVE;
+}
+
+/* Whether the baseline is no help for what is to be judged; that is said then. */
+static bool lacks(const options *o, const dlb_gate *g)
+{
+    dlb_str what = DLB_STR_INIT;
+    bool lacking = g->options.baseline && dlb_gate_past_lacks(g, &what);
+    dlb_bench_progress_clear(g->options.progress);
+    if (lacking)
+        fail_without(&o->baseline, what.text);
+    dlb_str_release(&what);
+    return lacking;
+}
+
 /* `origin`: see tell. */
 static int run_gate(options *o, dlb_gate *g, const char *origin)
 {
@@ -95,6 +119,8 @@ static int run_gate(options *o, dlb_gate *g, const char *origin)
     dlb_bench_progress_init(&progress, stderr);
     dlb_gate_settle();
     int status = dlb_gate_survey(g, &err);
+    if (status == 0 && lacks(o, g))
+        return DLB_EXIT_INCONCLUSIVE;
     if (status == 0 && o->instructions)
         status = dlb_gate_count_instructions(g, &o->counter, &err);
     if (status == 0)
@@ -103,16 +129,6 @@ static int run_gate(options *o, dlb_gate *g, const char *origin)
     if (status == 0)
         dlb_bench_scene_print(&scene, 1);
     return status < 0 ? dlb_cli_fail(name, &err) : exit_status(o, g);
-}
-
-/* A machine without a baseline does not pass. */
-static int fail_without(const dlb_check_baseline *b)
-{
-    fprintf(stderr,
-            "%s: %s has no baseline of this machine (%s, %s, %s), so nothing can be said; make one "
-            "with --save-baseline at a commit that is known to be good\n",
-            name, b->path, b->cpu, b->kernels, b->isa);
-    return DLB_EXIT_INCONCLUSIVE;
 }
 
 static int run(options *o)
@@ -125,7 +141,7 @@ static int run(options *o)
     gate.options.by_reference = o->baseline.path != NULL;
     gate.options.baseline = o->saves ? NULL : o->baseline.found;
     if (o->baseline.path && !o->saves && !o->baseline.found)
-        return fail_without(&o->baseline);
+        return fail_without(&o->baseline, "baseline");
     int status = dlb_relaunch_path(after, &err);
     if (o->baseline.path)
         snprintf(origin, sizeof origin, "%s", o->saves ? "" : o->baseline.found->commit);
@@ -183,7 +199,23 @@ static int choose_other(options *o, dlb_error *err)
     if (o->instructions)
         return dlb_fail(err, DLB_BAD_INPUT,
                         "--instructions compares two programs: give --against, no baseline");
+    if (o->saves && (o->markdown || o->junit || o->history))
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "--save-baseline judges nothing: there is no --markdown, --junit or "
+                        "--history of it");
     return 0;
+}
+
+/* A part of a baseline is not put in place of a whole one. */
+static int open_baseline(options *o, dlb_error *err)
+{
+    int status = dlb_check_baseline_open(&o->baseline, &o->kernels, o->saves, err);
+    if (status == 0 && o->saves && o->baseline.found && (o->model || o->gate.only))
+        return dlb_fail(err, DLB_BAD_INPUT,
+                        "%s has a baseline of this machine, of which --model and --only would keep "
+                        "a part only: save all, or name another file",
+                        o->baseline.path);
+    return status;
 }
 
 static int parse(options *o, dlb_error *err)
@@ -209,7 +241,7 @@ static int parse(options *o, dlb_error *err)
         return DLB_BAD_INPUT;
     if (check_files(o, err) < 0 || check_requests(o, err) < 0)
         return DLB_BAD_INPUT;
-    return o->baseline.path ? dlb_check_baseline_open(&o->baseline, &o->kernels, o->saves, err) : 0;
+    return o->baseline.path ? open_baseline(o, err) : 0;
 }
 
 int cmd_check(int argc, char **argv)

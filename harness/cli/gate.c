@@ -142,20 +142,23 @@ int dlb_gate_survey(dlb_gate *g, dlb_error *err)
     for (const char *const *model = g->options.models; *model; model++) {
         dlb_gate_program programs[DLB_GATE_SIDES];
         dlb_bench_progress_show(g->options.progress, "looking for kernels of %s", *model);
+        dlb_gate_disperse();
         int status = start_all(g, *model, DLB_GATE_CONTROL, programs, err);
         if (status < 0)
             return status;
         add_cases(g, *model, &programs[DLB_GATE_BEFORE], &programs[DLB_GATE_AFTER]);
-        if (g->options.by_reference)
+        if (g->options.by_reference) {
+            dlb_gate_gather(programs, DLB_GATE_CONTROL);
             status = dlb_gate_choose_references(g, *model, programs, err);
+        }
         stop_all(programs);
         if (status < 0)
             return status;
     }
-    if (g->count == 0)
+    if (g->count == 0 && !g->options.baseline)
         return dlb_fail(err, DLB_BAD_INPUT, "--only %s: no kernel has such a name",
                         g->options.only ? g->options.only : "");
-    g->options.rule.kernels = g->count;
+    g->options.rule.kernels = g->count ? g->count : 1;
     size_t needed = g->options.by_reference ? dlb_judgement_needed_since(&g->options.rule)
                                             : dlb_judgement_needed(&g->options.rule);
     size_t asked = g->options.rounds ? g->options.rounds : ROUNDS_USUAL;

@@ -2,8 +2,8 @@
 
 #include <math.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/bench_row.h"
 #include "measure/host.h"
@@ -36,7 +36,7 @@ int dlb_gate_history_check(const char *path, dlb_error *err)
 typedef struct scene {
     const dlb_gate *gate;
     const char *before;
-    char date[32];
+    char date[DLB_DATE_SIZE];
     const dlb_host *host;
 } scene;
 
@@ -88,13 +88,11 @@ static void add_rows(const scene *s, dlb_str *rows)
 
 int dlb_gate_history_save(const dlb_gate *g, const char *before, const char *path, dlb_error *err)
 {
-    struct tm utc;
-    time_t now = time(NULL);
     dlb_host *host = dlb_alloc(1, sizeof *host);
     scene s = {.gate = g, .before = before, .host = host};
     dlb_str rows = DLB_STR_INIT;
     dlb_host_probe(host, "");
-    strftime(s.date, sizeof s.date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    dlb_date_now(s.date);
     add_rows(&s, &rows);
     int status = dlb_csv_append(path, DLB_HISTORY_HEADER, rows.text, err);
     dlb_str_release(&rows);

@@ -1,9 +1,11 @@
 #include "cli/gate_past.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/bench.h"
 #include "stats/spread.h"
 
 /* ---- Machines ---- */
@@ -100,15 +102,65 @@ static void leave_out(dlb_gate *g)
     g->count = kept;
 }
 
+/* What the baseline has of a model, is asked for, and is not served. */
+static void count_lost(dlb_gate *g, const char *model, const dlb_gate_program *program)
+{
+    const dlb_baseline *b = g->options.baseline;
+    for (size_t i = 0; i < b->count; i++) {
+        const dlb_baseline_ratio *past = &b->ratios[i];
+        bool is_reference = reference_named(&g->roofs, past->kernel) != DLB_REFERENCES;
+        if (strcmp(past->model, model) == 0 && !is_reference &&
+            dlb_bench_is_wanted(g->options.only, model, past->kernel) &&
+            dlb_gate_program_find(program, past->kernel) < 0)
+            g->left_out++;
+    }
+}
+
 int dlb_gate_choose_references(dlb_gate *g, const char *model, dlb_gate_program *programs,
                                dlb_error *err)
 {
-    int status = dlb_roofs_measure(&g->roofs, &programs[DLB_GATE_BEFORE], err);
+    int status = dlb_roofs_survey(&g->roofs, &programs[DLB_GATE_BEFORE], err);
     for (size_t i = 0; i < g->count && status == 0; i++)
         if (g->cases[i].model == model)
             status = choose(g, &g->cases[i], &g->roofs, &programs[DLB_GATE_AFTER], err);
     leave_out(g);
+    if (g->options.baseline)
+        count_lost(g, model, &programs[DLB_GATE_AFTER]);
     return status;
+}
+
+/* ---- What a baseline lacks ---- */
+
+static bool has_model(const dlb_gate *g, const char *model)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (g->cases[i].model == model)
+            return true;
+    return false;
+}
+
+static size_t fewest_rounds(const dlb_gate *g)
+{
+    size_t fewest = SIZE_MAX;
+    for (size_t i = 0; i < g->count; i++) {
+        size_t rounds = past_of(g, &g->cases[i])->count;
+        fewest = rounds < fewest ? rounds : fewest;
+    }
+    return fewest;
+}
+
+bool dlb_gate_past_lacks(const dlb_gate *g, dlb_str *what)
+{
+    for (const char *const *model = g->options.models; *model; model++)
+        if (!has_model(g, *model)) {
+            dlb_str_addf(what, "kernels of %s", *model);
+            return true;
+        }
+    size_t needed = dlb_judgement_needed_since(&g->options.rule), rounds = fewest_rounds(g);
+    if (rounds < needed)
+        dlb_str_addf(what, "baseline with enough rounds (%zu kernels need %zu, it has %zu)",
+                     g->count, needed, rounds);
+    return rounds < needed;
 }
 
 /* ---- Then and now ---- */
@@ -142,9 +194,9 @@ static double shift_for(const dlb_gate *g, const dlb_gate_case *c)
                         past_median(dlb_baseline_find(b, c->model, gemm));
     double memory =
         dlb_median(machine->memory, g->rounds) - past_median(dlb_baseline_find(b, c->model, triad));
-    if (c->reference == DLB_REFERENCE_GEMM || isnan(arithmetic) || isnan(memory))
+    if (c->reference == DLB_REFERENCE_GEMM)
         return fabs(arithmetic);
-    return fmax(fabs(arithmetic), fabs(memory));
+    return isnan(memory) ? NAN : fmax(fabs(arithmetic), fabs(memory));
 }
 
 dlb_judgement dlb_gate_judge_past(const dlb_gate *g, const dlb_gate_case *c)

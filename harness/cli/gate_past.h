@@ -15,6 +15,10 @@
 int dlb_gate_choose_references(dlb_gate *gate, const char *model, dlb_gate_program *programs,
                                dlb_error *err);
 
+/* After the survey: whether the baseline is no help for a model or for this many kernels; and what
+ * it lacks, for people. */
+bool dlb_gate_past_lacks(const dlb_gate *gate, dlb_str *what);
+
 /* Before the cases of a model are measured: how the references stand to each other in this round.
  */
 int dlb_gate_measure_roofs(dlb_gate *gate, const char *model, size_t round,

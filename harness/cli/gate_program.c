@@ -135,8 +135,9 @@ static int read_line(dlb_gate_program *p, char line[LINE_SIZE], dlb_error *err)
     return dlb_fail(err, DLB_FAIL, "%s ended before it had answered", p->path);
 }
 
-/* Under valgrind it takes a minute to get ready: a wish to stop is heard meanwhile. */
-static int await_first_line(const dlb_gate_program *p, dlb_error *err)
+/* Under valgrind it takes a minute to get ready or to answer: a wish to stop is heard meanwhile.
+ * For a line of which nothing was read yet. */
+static int await_line(const dlb_gate_program *p, dlb_error *err)
 {
     enum { ASK_AGAIN_MS = 200 };
     struct pollfd from = {.fd = fileno(p->from), .events = POLLIN};
@@ -157,13 +158,14 @@ static int ask(dlb_gate_program *p, char line[LINE_SIZE], dlb_error *err)
 {
     fprintf(p->to, "%s\n", line);
     fflush(p->to);
-    return read_line(p, line, err);
+    int status = await_line(p, err);
+    return status < 0 ? status : read_line(p, line, err);
 }
 
 static int expect_greeting(dlb_gate_program *p, dlb_error *err)
 {
     char line[LINE_SIZE];
-    int status = await_first_line(p, err);
+    int status = await_line(p, err);
     if (status == 0)
         status = read_line(p, line, err);
     if (status == DLB_STOPPED || (status == 0 && strcmp(line, DLB_SERVE_GREETING) == 0))

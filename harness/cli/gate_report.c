@@ -251,7 +251,11 @@ static void add_testcase(const dlb_gate *g, const dlb_gate_case *c, bool alarm, 
     add_escaped(xml, c->model);
     dlb_str_add(xml, "\" name=\"");
     add_escaped(xml, c->name);
-    dlb_str_addf(xml, "\" time=\"%.9f\">\n", median_time(g, c, DLB_GATE_AFTER));
+    double seconds = median_time(g, c, DLB_GATE_AFTER);
+    if (isnan(seconds))
+        dlb_str_add(xml, "\">\n");
+    else
+        dlb_str_addf(xml, "\" time=\"%.9f\">\n", seconds);
     if (has_witness(g))
         dlb_str_addf(
             xml, "    <properties><property name=\"instructions\" value=\"%s\"/></properties>\n",

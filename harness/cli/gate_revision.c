@@ -110,7 +110,8 @@ static int check_out(const char *tree, const char *commit, const char *folder, d
                                     "--quiet", "--detach", commit,    NULL};
     bool well = run_loud(clone) && run_loud(checkout) && rename(part.text, folder) == 0;
     dlb_str_release(&part);
-    return well ? 0 : dlb_fail(err, DLB_FAIL, "%s could not be checked out at %s", commit, folder);
+    return well ? 0
+                : dlb_fail(err, DLB_BAD_INPUT, "%s could not be checked out at %s", commit, folder);
 }
 
 /* The wrapper of a commit knows best how to build it; it shows its own progress. */

@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "data/fingerprint.h"
 #include "dlk/dispatch.h"
@@ -160,11 +160,9 @@ static void probe(dlb_host *host, bool with_kernels)
 static json_t *pack_all(const dlb_sweep_scene *scene)
 {
     dlb_host host;
-    char now[32];
-    time_t seconds = time(NULL);
-    struct tm utc;
+    char now[DLB_DATE_SIZE];
     probe(&host, !scene->study->command);
-    strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &utc));
+    dlb_date_now(now);
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}",   //
                      "since", now,                       //
                      "dlbench", pack_program(),          //

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -164,11 +163,9 @@ static int name_attempt(const dlb_sweep_runner *runner, size_t point, int repeat
                         dlb_error *err)
 {
     char id[DLB_POINT_ID_SIZE];
-    time_t now = time(NULL);
-    struct tm utc;
     dlb_plan_id(runner->scene->plan, point, id);
     snprintf(a->name, sizeof a->name, "%s-%d", id, repeat);
-    strftime(a->started, sizeof a->started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    dlb_date_now(a->started);
     name_logs(runner->store, a);
     name_result(runner->store, a);
     if (!has_run_dir(runner->scene->study))

@@ -73,7 +73,7 @@ static void add_quoted(dlb_str *text, const char *word)
     dlb_str_add(text, "'");
 }
 
-static void add_text(dlb_str *text, const char *word)
+void dlb_command_line_add_word(dlb_str *text, const char *word)
 {
     if (is_plain(word))
         dlb_str_add(text, word);
@@ -86,7 +86,7 @@ static void add_variable(dlb_str *text, const char *variable)
 {
     const char *value = strchr(variable, '=') + 1;
     dlb_str_add_bytes(text, variable, (size_t)(value - variable));
-    add_text(text, value);
+    dlb_command_line_add_word(text, value);
     dlb_str_add(text, " ");
 }
 
@@ -96,6 +96,6 @@ void dlb_command_line_describe(const dlb_command_line *line, dlb_str *text)
         add_variable(text, line->environment[i]);
     for (size_t i = 0; i < line->argc; i++) {
         dlb_str_add(text, i ? " " : "");
-        add_text(text, line->argv[i]);
+        dlb_command_line_add_word(text, line->argv[i]);
     }
 }

@@ -109,6 +109,9 @@ int dlb_launch_command(dlb_command_line *line, const dlb_launch *launch,
                        const dlb_launch_machine *machine, dlb_error *err);
 void dlb_command_line_release(dlb_command_line *line);
 
+/* Append a word as a person would type it, quoted where a shell would need it; for showing only. */
+void dlb_command_line_add_word(dlb_str *text, const char *word);
+
 /* Append it as a person would type it, quoted where a shell would need it; for showing only. */
 void dlb_command_line_describe(const dlb_command_line *line, dlb_str *text);
 

@@ -191,13 +191,14 @@ static int take_root(dlb_baselines *all, json_t *root, const char *origin, dlb_e
     return take_list(all, list, origin, err);
 }
 
-int dlb_baselines_parse(dlb_baselines *all, const char *origin, const char *text, dlb_error *err)
+int dlb_baselines_parse(dlb_baselines *all, const char *origin, const char *text, size_t length,
+                        dlb_error *err)
 {
     json_error_t where;
     *all = (dlb_baselines){0};
-    if (text[0] == '\0')
+    if (length == 0)
         return fail(origin, "it is empty", err);
-    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     if (!root) {
         dlb_str what = DLB_STR_INIT;
         dlb_str_addf(&what, "it is no JSON (line %d: %s)", where.line, where.text);
@@ -218,19 +219,27 @@ int dlb_baselines_read(dlb_baselines *all, const char *path, dlb_error *err)
     *all = (dlb_baselines){0};
     int status = dlb_file_read(path, BYTES_MAX, &text, err);
     if (status == 0)
-        status = dlb_baselines_parse(all, path, text.text, err);
+        status = dlb_baselines_parse(all, path, text.text, text.length, err);
     dlb_str_release(&text);
     return status;
 }
 
 /* ---- Writing ---- */
 
+/* NULL, as what a text that is not UTF-8 is packed to, makes the whole NULL. */
+static json_t *append(json_t *list, json_t *item)
+{
+    if (list && json_array_append_new(list, item) == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 static json_t *pack_ratio(const dlb_baseline_ratio *ratio)
 {
     json_t *logs = json_array();
     for (size_t i = 0; i < ratio->count; i++)
-        json_array_append_new(logs,
-                              isnan(ratio->logs[i]) ? json_null() : json_real(ratio->logs[i]));
+        logs = append(logs, isnan(ratio->logs[i]) ? json_null() : json_real(ratio->logs[i]));
     return json_pack("{s:s, s:s, s:s, s:o}", "model", ratio->model, "kernel", ratio->kernel,
                      "beside", ratio->beside, "logs", logs);
 }
@@ -239,7 +248,7 @@ static json_t *pack_baseline(const dlb_baseline *b)
 {
     json_t *ratios = json_array();
     for (size_t i = 0; i < b->count; i++)
-        json_array_append_new(ratios, pack_ratio(&b->ratios[i]));
+        ratios = append(ratios, pack_ratio(&b->ratios[i]));
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "cpu", b->cpu, "isa", b->isa, "kernels",
                      b->kernels, "commit", b->commit, "date", b->date, "host", b->host, "ratios",
                      ratios);
@@ -249,7 +258,7 @@ int dlb_baselines_write(const dlb_baselines *all, const char *path, dlb_error *e
 {
     json_t *list = json_array();
     for (size_t i = 0; i < all->count; i++)
-        json_array_append_new(list, pack_baseline(&all->list[i]));
+        list = append(list, pack_baseline(&all->list[i]));
     json_t *root =
         json_pack("{s:s, s:i, s:o}", "format", format, "version", VERSION, "baselines", list);
     char *text = root ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(7)) : NULL;

@@ -44,7 +44,7 @@ typedef struct dlb_baselines {
  * DLB_BAD_INPUT, and *baselines is then empty.
  */
 int dlb_baselines_parse(dlb_baselines *baselines, const char *origin, const char *text,
-                        dlb_error *err);
+                        size_t length, dlb_error *err);
 
 /* The same of a file, which must exist. */
 int dlb_baselines_read(dlb_baselines *baselines, const char *path, dlb_error *err);

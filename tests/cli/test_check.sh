@@ -63,7 +63,8 @@ it 'keeps every slice: two a pass and side, in rounds that were measured twice'
 [ "$(head -n 1 slices.csv)" = series,round,model,kernel,side,time_s,calls,switched,migrated ] ||
     fail 'another header'
 for side in before after control; do
-    [ "$(grep -c ",$side," slices.csv)" -eq $((2 * 6 * 2 * 12)) ] || fail "other numbers of $side"
+    slices=$(grep -c ",$side," slices.csv) # more where some were disturbed
+    [ "$slices" -ge $((2 * 6 * 2 * 12)) ] && [ $((slices % 2)) -eq 0 ] || fail "$slices of $side"
 done
 
 it 'says that a kernel is faster, and exits with 0'

@@ -48,7 +48,7 @@ TESTS_END_WITH=8 expect_ci 8 tree
 it 'fails at a slower step, whatever the tests say, but not at a single slower kernel'
 make_tree step ./fast_step
 expect_ci 1 step
-expect_stdout '^check: failed with 1'
+expect_stdout '^check: slower than '
 make_tree kernel ./fast_kernel
 expect_ci 0 kernel
 expect_stdout '^1 slower kernel is allowed'
@@ -74,11 +74,30 @@ expect_ci 0 other
 expect_stdout '^check: nothing was compared'
 expect_stderr 'does not serve its kernels'
 
-it 'fails where check does'
+it 'does not take a check that failed for a slower program'
 sed 's/run) .*/run) exit ;;/' fast_step >mute
 chmod +x mute
 make_tree ends ./mute
-expect_ci 1 ends
+expect_ci 0 ends
+expect_stdout '^check: nothing was compared with'
+
+it 'compares with the commit before this where the one that landed cannot be compared with'
+make_tree changed ./old
+cat >changed/dlbench <<'END'
+#!/usr/bin/env bash
+mkdir -p "${0%/*}/build/release/bin"
+cp "$SERVED" "${0%/*}/build/release/bin/dlbench"
+case $1 in
+check) exec "$DLBENCH" "$@" --model horovod_cnn --data synthetic ;;
+test) echo '100% tests passed' ;;
+esac
+END
+git -C changed add -A
+fake_commit changed third
+fake_commit changed fourth
+SERVED=$PWD/fast_step expect_ci 1 changed
+expect_stdout '^check: nothing was compared with [0-9a-f]+,'
+expect_stdout '^check: slower than HEAD~1'
 
 it 'leaves the check out of other presets'
 DLBENCH_PRESET=asan expect_ci 0 step

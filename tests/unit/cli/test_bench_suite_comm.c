@@ -35,7 +35,7 @@ Test(bench_suite_comm, sums_are_compared_with_the_copy_of_the_same_round)
     cr_assert_eq(read_text(&comm,
                            "part,way,bytes,round,time_s\n"
                            "sum,shm,1024,1,2\nsum,shm,1024,2,4\nsum,shm,1024,3,8\n"
-                           "sum,copy,1024,1,1\nsum,copy,1024,2,2\nsum,copy,1024,3,4\n"
+                           "sum,copy,1024,3,4\nsum,copy,1024,1,1\nsum,copy,1024,2,2\n"
                            "step,shm,1024,1,100\nsum,shm,4096,1,9\n",
                            &err),
                  0);
@@ -53,8 +53,10 @@ Test(bench_suite_comm, a_file_of_another_kind_is_refused)
     dlb_error err;
     cr_assert_eq(read_text(&comm, "a,b\n1,2\n", &err), DLB_BAD_INPUT);
     cr_assert(strstr(err.message, "no column part"));
+    cr_assert_eq(read_text(&comm, "part,way,bytes,round,time_s\n", &err), DLB_BAD_INPUT);
+    cr_assert(strstr(err.message, "has no sums"));
     cr_assert_eq(read_text(&comm, "part,way,bytes,round,time_s\nsum,shm,many,1,2\n", &err),
                  DLB_BAD_INPUT);
-    cr_assert(strstr(err.message, "rows.csv:2: bytes and time_s"));
+    cr_assert(strstr(err.message, "rows.csv:2: bytes, round and time_s"));
     dlb_suite_comm_release(&comm);
 }

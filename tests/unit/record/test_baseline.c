@@ -88,7 +88,8 @@ static void expect_refused(const char *text, const char *why)
 {
     dlb_error err;
     dlb_baselines all;
-    cr_assert_eq(dlb_baselines_parse(&all, "file.json", text, &err), DLB_BAD_INPUT, "%s", text);
+    cr_assert_eq(dlb_baselines_parse(&all, "file.json", text, strlen(text), &err), DLB_BAD_INPUT,
+                 "%s", text);
     cr_assert(strstr(err.message, "file.json: "), "%s", err.message);
     cr_assert(strstr(err.message, why), "%s instead of %s", err.message, why);
     cr_assert_eq(all.count, 0);
@@ -111,12 +112,38 @@ Test(baseline, what_is_none_is_refused_with_a_reason)
     expect_refused(HEAD ENTRY RATIO("1") ", " RATIO("1") "]}]}", "number 1 is damaged");
 }
 
+Test(baseline, bytes_behind_the_end_are_damage)
+{
+    dlb_error err;
+    dlb_baselines all;
+    static const char text[] = HEAD "]}\0rubbish";
+    cr_assert_eq(dlb_baselines_parse(&all, "file.json", text, sizeof text - 1, &err),
+                 DLB_BAD_INPUT);
+    cr_assert_eq(dlb_baselines_parse(&all, "file.json", text, strlen(text), &err), 0);
+    dlb_baselines_release(&all);
+}
+
+Test(baseline, a_text_that_json_cannot_hold_is_refused_before_anything_is_written)
+{
+    dlb_error err;
+    tempdir dir;
+    tempdir_make(&dir);
+    dlb_baselines all = {0};
+    dlb_baseline made = make("\xff\xfe", 1);
+    dlb_baselines_put(&all, &made);
+    const char *path = tempdir_file(&dir, "b.json");
+    cr_assert_eq(dlb_baselines_write(&all, path, &err), DLB_FAIL);
+    cr_assert_eq(tempdir_count(&dir), 0);
+    tempdir_remove(&dir);
+    dlb_baselines_release(&all);
+}
+
 Test(baseline, a_whole_one_is_taken)
 {
     dlb_error err;
     dlb_baselines all;
     const char *text = HEAD ENTRY RATIO("1, null, 2.5") "]}]}";
-    cr_assert_eq(dlb_baselines_parse(&all, "file.json", text, &err), 0);
+    cr_assert_eq(dlb_baselines_parse(&all, "file.json", text, strlen(text), &err), 0);
     cr_assert_eq(all.list[0].ratios[0].count, 3);
     dlb_baselines_release(&all);
 }
