@@ -1,7 +1,7 @@
 /*
  * What the machine can do, as calls that are timed beside kernels: OpenBLAS's sgemm for what is
  * bound by arithmetic, a triad for what is bound by memory, and multiply-adds from registers as the
- * peak of all arithmetic. With a team, every thread of it does the same at the same time.
+ * peak of all arithmetic. With a team there is a task for every thread.
  */
 #ifndef DLB_CLI_BENCH_REFERENCES_H
 #define DLB_CLI_BENCH_REFERENCES_H
