@@ -1,6 +1,8 @@
 #include "cli/bench_progress.h"
 
+#include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "cli/terminal.h"
@@ -22,6 +24,28 @@ static bool due(dlb_bench_progress *progress)
     return true;
 }
 
+void dlb_bench_progress_count(dlb_bench_progress *progress, size_t done, size_t all)
+{
+    if (done == 0)
+        progress->began = dlb_clock_s();
+    progress->share = all ? (double)done / (double)all : 0;
+}
+
+/* ", 2 min 5 s to go" */
+static void add_rest(const dlb_bench_progress *progress, char *line, size_t size)
+{
+    static const double known_after_s = 3;
+    double elapsed = dlb_clock_s() - progress->began;
+    if (progress->began <= 0 || progress->share <= 0 || elapsed < known_after_s)
+        return;
+    long rest = lround(elapsed * (1 / progress->share - 1));
+    size_t length = strlen(line);
+    if (rest >= 60)
+        snprintf(line + length, size - length, ", %ld min %ld s to go", rest / 60, rest % 60);
+    else
+        snprintf(line + length, size - length, ", %ld s to go", rest);
+}
+
 void dlb_bench_progress_show(dlb_bench_progress *progress, const char *format, ...)
 {
     if (!progress->out || !due(progress))
@@ -31,6 +55,7 @@ void dlb_bench_progress_show(dlb_bench_progress *progress, const char *format, .
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    add_rest(progress, line, sizeof line);
     if (progress->terminal) {
         dlb_text_cut(line, dlb_terminal_width(progress->out) - 1);
         fprintf(progress->out, "\r%s\033[K", line);

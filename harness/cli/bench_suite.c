@@ -240,9 +240,11 @@ static int measure_kind(dlb_suite *s, size_t index, size_t round, dlb_error *err
     if (status < 0)
         return status;
     status = dlb_roofs_measure(&kind->roofs[round], &program, err);
+    size_t rounds = (size_t)s->options.rounds;
     for (size_t i = 0; i < s->count && status == 0; i++) {
         if (s->cases[i].kind != index)
             continue;
+        dlb_bench_progress_count(s->options.progress, s->measured++, s->count * rounds);
         dlb_bench_progress_show(s->options.progress, "round %zu of %d: %s %s, %s", round + 1,
                                 s->options.rounds, kind->model, s->cases[i].name, kind->isa);
         trial t = {s, round, i};

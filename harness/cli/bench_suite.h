@@ -69,6 +69,7 @@ typedef struct dlb_suite {
     dlb_suite_comm comm;
     dlb_str comm_missing; /* why there is none */
     double start_s;
+    size_t measured; /* cases in rounds, so far */
 } dlb_suite;
 
 /* Find out what there is; with `verify`, also whether it is right. */

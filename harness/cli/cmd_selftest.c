@@ -151,6 +151,8 @@ static int check_all(const options *o, tally *tallies, dlb_error *err)
     int status = dlb_relaunch_path(program, err);
     for (long long i = 0; i < o->checks && status == 0; i++)
         for (int k = 0; k < o->slowdown_count && status == 0; k++) {
+            dlb_bench_progress_count(&progress, (size_t)(i * o->slowdown_count + k),
+                                     (size_t)(o->checks * o->slowdown_count));
             dlb_bench_progress_show(&progress, "check %lld of %lld with %g %% injected", i + 1,
                                     o->checks, o->slowdowns[k]);
             status = check_once(o, program, (size_t)i + 1, o->slowdowns[k], &tallies[k], err);

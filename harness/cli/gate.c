@@ -273,6 +273,14 @@ static bool has_chosen(const dlb_gate *g, const char *model)
     return false;
 }
 
+static size_t count_chosen(const dlb_gate *g)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < g->count; i++)
+        count += g->cases[i].chosen;
+    return count;
+}
+
 static int measure_model(dlb_gate *g, int series, size_t round, const char *model, dlb_error *err)
 {
     dlb_gate_program programs[DLB_GATE_SIDES];
@@ -286,6 +294,7 @@ static int measure_model(dlb_gate *g, int series, size_t round, const char *mode
     for (size_t i = 0; i < g->count && status == 0; i++) {
         if (!g->cases[i].chosen || g->cases[i].model != model)
             continue;
+        dlb_bench_progress_count(g->options.progress, g->measured++, count_chosen(g) * g->rounds);
         dlb_bench_progress_show(g->options.progress, "%sround %zu of %zu: %s %s",
                                 series > 1 ? "once more, " : "", round + 1, g->rounds, model,
                                 g->cases[i].name);
@@ -301,6 +310,7 @@ static int measure_model(dlb_gate *g, int series, size_t round, const char *mode
 static int measure_series(dlb_gate *g, int series, dlb_error *err)
 {
     int status = 0;
+    g->measured = 0;
     for (size_t round = 0; round < g->rounds && status == 0; round++)
         for (const char *const *model = g->options.models; *model && status == 0; model++)
             if (has_chosen(g, *model))

@@ -78,6 +78,7 @@ typedef struct dlb_gate {
     size_t left_out; /* cases that only one of the programs has */
     size_t slice_count, slice_capacity;
     dlb_gate_slice *slices;
+    size_t measured; /* cases in rounds of the series under way */
     size_t machine_count;
     dlb_gate_machine *machines; /* in a gate by references, as is `roofs` */
     dlb_roofs roofs;            /* as the survey found them */
