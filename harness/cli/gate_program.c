@@ -15,8 +15,6 @@
 #include "cli/stop.h"
 #include "measure/cores.h"
 
-extern char **environ;
-
 enum { LINE_SIZE = 256, CASES_MAX = 1000 };
 
 /* ---- Its words ---- */

@@ -12,8 +12,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-extern char **environ;
-
 /* ---- Commands ---- */
 
 static void read_all(int from, dlb_str *printed)

@@ -70,16 +70,21 @@ const dlb_baseline *dlb_baselines_find(const dlb_baselines *all, const char *cpu
     return NULL;
 }
 
+/* Where that of the same machine is, or a new one goes. */
+static dlb_baseline *place_for(dlb_baselines *all, const dlb_baseline *made)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (is_of(&all->list[i], made->cpu, made->isa, made->kernels)) {
+            dlb_baseline_release(&all->list[i]);
+            return &all->list[i];
+        }
+    all->list = dlb_grow(all->list, &all->capacity, all->count + 1, sizeof *all->list);
+    return &all->list[all->count++];
+}
+
 void dlb_baselines_put(dlb_baselines *all, dlb_baseline *made)
 {
-    size_t at = 0;
-    while (at < all->count && !is_of(&all->list[at], made->cpu, made->isa, made->kernels))
-        at++;
-    if (at < all->count)
-        dlb_baseline_release(&all->list[at]);
-    else
-        all->list = dlb_grow(all->list, &all->capacity, ++all->count, sizeof *all->list);
-    all->list[at] = *made;
+    *place_for(all, made) = *made;
     *made = (dlb_baseline){0};
 }
 
