@@ -211,11 +211,12 @@ static int order_checks(const void *a, const void *b)
 static alarm alarm_of(const drawing *d, size_t number)
 {
     const dlb_history_check *check = &d->checks[number];
-    alarm found = {.check = number, .kernels = dlb_alloc(check->count, sizeof *found.kernels)};
+    alarm found = {.check = number,
+                   .kernels = dlb_alloc(check->count, sizeof(dlb_history_kernel *))};
     for (size_t k = 0; k < check->count; k++)
         if (kernel_of(d, check, k)->verdict == DLB_JUDGED_SLOWER)
             found.kernels[found.count++] = kernel_of(d, check, k);
-    qsort(found.kernels, found.count, sizeof *found.kernels, order_kernels);
+    qsort(found.kernels, found.count, sizeof(dlb_history_kernel *), order_kernels);
     return found;
 }
 
