@@ -2,14 +2,21 @@
 
 #include <stdint.h>
 
+enum { PAGE = 4096 };
+
+static size_t round_up(size_t bytes, size_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
 void *dlb_try_alloc(size_t count, size_t size)
 {
-    if (size && count > (SIZE_MAX - DLB_CACHE_LINE) / size)
+    if (size && count > (SIZE_MAX - PAGE) / size)
         return NULL;
-    size_t bytes = (count * size + DLB_CACHE_LINE - 1) / DLB_CACHE_LINE * DLB_CACHE_LINE;
-    if (bytes == 0)
-        bytes = DLB_CACHE_LINE;
-    void *memory = aligned_alloc(DLB_CACHE_LINE, bytes);
+    size_t wanted = count * size;
+    size_t alignment = wanted < PAGE ? DLB_CACHE_LINE : PAGE;
+    size_t bytes = wanted ? round_up(wanted, alignment) : alignment;
+    void *memory = aligned_alloc(alignment, bytes);
     if (memory)
         memset(memory, 0, bytes);
     return memory;

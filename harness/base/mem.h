@@ -10,7 +10,11 @@
 
 enum { DLB_CACHE_LINE = 64 };
 
-/* Zeroed memory for `count` items of `size` bytes, aligned to a cache line; free() it. */
+/*
+ * Zeroed memory for `count` items of `size` bytes, aligned to a cache line; free() it. A page or
+ * more begins with a page: which arrays are in each other's way in a cache is then the same in
+ * every process, whatever the lengths of the paths and names that were allocated before.
+ */
 void *dlb_alloc(size_t count, size_t size);
 
 /* The same, or NULL when the product overflows or memory is short. */

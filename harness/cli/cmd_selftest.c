@@ -1,16 +1,22 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/csv.h"
+#include "base/file.h"
+#include "base/str.h"
 #include "cli/bench.h"
 #include "cli/bench_row.h"
 #include "cli/bench_scene.h"
 #include "cli/bench_table.h"
+#include "cli/bench_training.h"
 #include "cli/cmd.h"
 #include "cli/gate.h"
 #include "cli/relaunch.h"
@@ -79,6 +85,36 @@ static void stop_competitor(pid_t competitor)
     waitpid(competitor, NULL, 0);
 }
 
+/* ---- The program after the change ---- */
+
+static int write_program(const char *path, const dlb_str *bytes, dlb_error *err)
+{
+    int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    bool written = to >= 0 && dlb_file_write_all(to, bytes->text, bytes->length) == 0;
+    int status = written ? 0 : dlb_fail(err, DLB_FAIL, "%s: %s", path, strerror(errno));
+    if (to >= 0)
+        close(to);
+    return status;
+}
+
+/*
+ * The same program as another file, at a path of another length in each check, as one that was
+ * built of another commit is: what depends on that must not be taken for a change.
+ */
+static int copy_program(const char *program, const char *folder, size_t check, dlb_str *copy,
+                        dlb_error *err)
+{
+    enum { BYTES_MAX = 1 << 28, LENGTHS = 64, STEP = 7 };
+    dlb_str bytes = DLB_STR_INIT;
+    dlb_str_clear(copy);
+    dlb_str_addf(copy, "%s/%0*zu", folder, (int)(1 + STEP * check % LENGTHS), check);
+    int status = dlb_file_read(program, BYTES_MAX, &bytes, err);
+    if (status == 0)
+        status = write_program(copy->text, &bytes, err);
+    dlb_str_release(&bytes);
+    return status;
+}
+
 /* ---- Checks ---- */
 
 static const char header[] =
@@ -118,13 +154,13 @@ static void count(tally *t, const dlb_gate *g)
     t->alarms += dlb_gate_count(g, DLB_JUDGED_SLOWER) + dlb_gate_count(g, DLB_JUDGED_FASTER) > 0;
 }
 
-static int check_once(const options *o, const char *program, size_t check, double injected,
-                      tally *t, dlb_error *err)
+static int check_once(const options *o, const char *before, const char *after, size_t check,
+                      double injected, tally *t, dlb_error *err)
 {
     dlb_bench_progress silent = {0};
     const char *const models[] = {o->model, NULL};
-    dlb_gate gate = {.options = {.before = program,
-                                 .after = program,
+    dlb_gate gate = {.options = {.before = before,
+                                 .after = after,
                                  .models = models,
                                  .only = o->only,
                                  .slowdown = 0.01 * injected,
@@ -142,22 +178,47 @@ static int check_once(const options *o, const char *program, size_t check, doubl
     return status;
 }
 
-/* Slowdowns take turns, so that hours of a busy machine hit all of them. */
-static int check_all(const options *o, tally *tallies, dlb_error *err)
+/* One check of each slowdown: so hours of a busy machine hit all of them. */
+static int check_each(const options *o, const char *before, const char *after, size_t check,
+                      dlb_bench_progress *progress, tally *tallies, dlb_error *err)
 {
-    char program[PATH_MAX];
+    size_t slowdowns = (size_t)o->slowdown_count, all = (size_t)o->checks * slowdowns;
+    int status = 0;
+    for (size_t k = 0; k < slowdowns && status == 0; k++) {
+        dlb_bench_progress_count(progress, (check - 1) * slowdowns + k, all);
+        dlb_bench_progress_show(progress, "check %zu of %lld with %g %% injected", check, o->checks,
+                                o->slowdowns[k]);
+        status = check_once(o, before, after, check, o->slowdowns[k], &tallies[k], err);
+    }
+    return status;
+}
+
+static int check_in(const options *o, const char *folder, tally *tallies, dlb_error *err)
+{
+    char before[PATH_MAX];
+    dlb_str after = DLB_STR_INIT;
     dlb_bench_progress progress;
     dlb_bench_progress_init(&progress, stderr);
-    int status = dlb_relaunch_path(program, err);
-    for (long long i = 0; i < o->checks && status == 0; i++)
-        for (int k = 0; k < o->slowdown_count && status == 0; k++) {
-            dlb_bench_progress_count(&progress, (size_t)(i * o->slowdown_count + k),
-                                     (size_t)(o->checks * o->slowdown_count));
-            dlb_bench_progress_show(&progress, "check %lld of %lld with %g %% injected", i + 1,
-                                    o->checks, o->slowdowns[k]);
-            status = check_once(o, program, (size_t)i + 1, o->slowdowns[k], &tallies[k], err);
-        }
+    int status = dlb_relaunch_path(before, err);
+    for (size_t check = 1; check <= (size_t)o->checks && status == 0; check++) {
+        status = copy_program(before, folder, check, &after, err);
+        if (status == 0)
+            status = check_each(o, before, after.text, check, &progress, tallies, err);
+        unlink(after.text);
+    }
     dlb_bench_progress_clear(&progress);
+    dlb_str_release(&after);
+    return status;
+}
+
+static int check_all(const options *o, tally *tallies, dlb_error *err)
+{
+    char folder[PATH_MAX];
+    int status = dlb_bench_make_folder(folder, err);
+    if (status < 0)
+        return status;
+    status = check_in(o, folder, tallies, err);
+    dlb_file_remove_tree(folder);
     return status;
 }
 

@@ -161,3 +161,11 @@ expect_exit 2 "$DLBENCH" selftest stats --slowdowns '0 much'
 expect_stderr 'slowdowns much: must be a number'
 expect_exit 2 "$DLBENCH" selftest stats --slowdowns ','
 expect_exit 2 "$DLBENCH" selftest stats --noise -1
+
+it 'sees what is eleven times as slow, in a program that is another file'
+mkdir scratch
+TMPDIR=$PWD/scratch expect_exit 0 "$DLBENCH" selftest stats --checks 1 --slowdowns 1000 \
+    --only "$kernel" --csv selftest.csv
+expect_stdout '^ +1000 % +1 +100.0 % .* 100.0 %'
+expect_file selftest.csv "^1,0,0,1000,$kernel,slower,"
+expect_equal '' "$(ls scratch)"
