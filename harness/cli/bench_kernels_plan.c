@@ -254,6 +254,8 @@ static void add_evaluation(dlb_kernel_plan *p, const char *layers, const dlb_sta
         return;
     dlb_kernel_row *row = add_row(p, layers, "evaluation");
     row->evaluation = true;
+    row->parts.forward = plan->lanes;
+    row->parts.lanes = true;
     row->kernel = plan->lanes->name;
     row->cost = dlb_bench_stage_evaluation_cost(plan, p->batch);
     row->own = (dlb_kernel_call){stage, dlb_bench_stage_evaluate, NULL, 1};

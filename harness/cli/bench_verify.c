@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "graph/pool.h"
 
 double dlb_verify_difference(const float *actual, const float *expected, size_t count)
 {
@@ -77,8 +78,9 @@ static int mix(mixture *m, const dlk_kernels *own, const dlb_kernel_parts *parts
 
 /* ---- A step ---- */
 
-static int run_step(const dlb_kernel_plan *p, const dlk_kernels *kernels, dlb_bench_step *step,
-                    dlb_error *err)
+/* Ready to run the batch that the plan has. */
+static int make_step(const dlb_kernel_plan *p, const dlk_kernels *kernels, dlb_bench_step *step,
+                     dlb_error *err)
 {
     int status = dlb_bench_step_init(step, p->model, kernels, p->batch, err);
     if (status < 0)
@@ -89,16 +91,29 @@ static int run_step(const dlb_kernel_plan *p, const dlk_kernels *kernels, dlb_be
     step->batch.result = &step->result;
     if (step->pixels)
         step->batch.x = NULL;
-    dlb_bench_step_run(step);
     return 0;
+}
+
+static int run_step(const dlb_kernel_plan *p, const dlk_kernels *kernels, dlb_bench_step *step,
+                    dlb_error *err)
+{
+    int status = make_step(p, kernels, step, err);
+    if (status == 0)
+        dlb_bench_step_run(step);
+    return status;
+}
+
+static double loss_difference(double actual, double expected)
+{
+    double difference = fabs(actual - expected) / fmax(fabs(expected), 1e-30);
+    return isnan(difference) ? INFINITY : difference;
 }
 
 /* Tensor by tensor, as small ones would drown in large ones. */
 static double compare(const dlb_bench_step *actual, const dlb_bench_step *expected)
 {
     const dlb_graph *graph = expected->graph;
-    double loss = expected->result.loss_sum;
-    double worst = fabs(actual->result.loss_sum - loss) / fmax(fabs(loss), 1e-30);
+    double worst = loss_difference(actual->result.loss_sum, expected->result.loss_sum);
     for (int i = 0; i < dlb_graph_block_count(graph); i++) {
         const dlb_block *block = dlb_graph_block(graph, i);
         const float *one = actual->gradients + block->offset;
@@ -107,7 +122,7 @@ static double compare(const dlb_bench_step *actual, const dlb_bench_step *expect
         worst = fmax(worst, dlb_verify_difference(one, other, weights));
         worst = fmax(worst, dlb_verify_difference(one + weights, other + weights, biases));
     }
-    return isnan(worst) ? INFINITY : worst;
+    return worst;
 }
 
 static int compare_with_ref(const dlb_kernel_plan *p, const mixture *m, double *error,
@@ -124,6 +139,50 @@ static int compare_with_ref(const dlb_kernel_plan *p, const mixture *m, double *
         *error = compare(&actual, &expected);
     dlb_bench_step_release(&actual);
     dlb_bench_step_release(&expected);
+    return status;
+}
+
+/* ---- An evaluation ---- */
+
+static int run_evaluation(dlb_bench_step *step, dlb_error *err)
+{
+    dlb_pool *pool;
+    dlb_pool_options options = {.threads = 1,
+                                .teams = 1,
+                                .scratch_floats = dlb_graph_scratch_floats(step->graph),
+                                .shared_floats = dlb_graph_shared_floats(step->graph)};
+    int status = dlb_pool_create(&pool, &options, err);
+    if (status < 0)
+        return status;
+    dlb_graph_evaluate(step->graph, pool, &step->batch, NULL);
+    dlb_pool_free(pool);
+    return 0;
+}
+
+static int evaluate(const dlb_kernel_plan *p, const dlk_kernels *kernels, double *loss,
+                    dlb_error *err)
+{
+    dlb_bench_step step = {0};
+    int status = make_step(p, kernels, &step, err);
+    if (status == 0)
+        status = run_evaluation(&step, err);
+    *loss = status == 0 ? step.result.loss_sum : NAN;
+    dlb_bench_step_release(&step);
+    return status;
+}
+
+static int compare_evaluations(const dlb_kernel_plan *p, const mixture *m, double *error,
+                               dlb_error *err)
+{
+    dlk_kernels ref;
+    double actual, expected;
+    int status = dlk_kernels_select(&ref, DLK_FAMILY_REF, DLK_ISA_AUTO, err);
+    if (status == 0)
+        status = evaluate(p, &ref, &expected, err);
+    if (status == 0)
+        status = evaluate(p, &m->kernels, &actual, err);
+    if (status == 0)
+        *error = loss_difference(actual, expected);
     return status;
 }
 
@@ -196,5 +255,8 @@ int dlb_verify_row(const dlb_kernel_plan *p, const dlb_kernel_row *row, double *
     if (!is_in_a_step(&row->parts))
         return 0;
     int status = mix(&m, &p->kernels, &row->parts, err);
-    return status < 0 ? status : compare_with_ref(p, &m, error, err);
+    if (status < 0)
+        return status;
+    return row->evaluation ? compare_evaluations(p, &m, error, err)
+                           : compare_with_ref(p, &m, error, err);
 }

@@ -2,7 +2,8 @@
  * Whether a kernel computes what it should: it is put into a training step of `ref`, wherever that
  * calls for it, and loss and gradients of the step are compared with those of `ref` itself, from
  * the same weights and batch. So every kernel is judged by the same numbers, whatever it computes
- * on the way. Of an update it is what it changes. All on the calling thread.
+ * on the way. Of an update it is what it changes, of a kernel that only evaluates the loss of an
+ * evaluation. All on the calling thread.
  */
 #ifndef DLB_CLI_BENCH_VERIFY_H
 #define DLB_CLI_BENCH_VERIFY_H
@@ -16,10 +17,8 @@
  */
 #define DLB_VERIFY_BOUND 5e-3
 
-/*
- * The largest difference for a row of a plan that has started; NaN where no step has it: kernels
- * that only evaluate, and sgemm itself.
- */
+/* The largest difference for a row of a plan that has started; NaN of sgemm itself, which nothing
+ * calls. */
 int dlb_verify_row(const dlb_kernel_plan *plan, const dlb_kernel_row *row, double *error,
                    dlb_error *err);
 

@@ -93,6 +93,11 @@ expect_stdout '^  conv2d_1.* forward +kernel +[a-z0-9 ]+ +.* [0-9.]+e-?[0-9]+$'
 expect_stdout '^  training step +step +simd .* [0-9.]+e-[0-9]+$'
 expect_no_match '^wrong'
 
+it 'verifies kernels that only evaluate, by the loss of an evaluation'
+expect_exit 0 "$DLBENCH" bench --model horovod_cnn --data synthetic --kernels simd --isa sse --steps 1 \
+    --only evaluation --list --verify
+expect_stdout '^  conv2d_2.* evaluation +evaluation +lanes 5x5 .* [0-9.]+e-[0-9]+$'
+
 it 'says which results are wrong, how to see it again, and times nothing then'
 cat >wrong <<'END'
 #!/usr/bin/env bash
