@@ -12,7 +12,8 @@
 #include "record/whole_step.h"
 #include "stats/spread.h"
 
-static const double slice_s = 0.0003; /* at least: ten thousand steps of the clock */
+static const double slice_s = 0.0003;  /* at least: ten thousand steps of the clock */
+static const double patience_s = 0.25; /* of one kernel in a round, but for PASSES_LEAST */
 
 enum {
     PASSES_LEAST = 5, /* undisturbed, of a round that counts */
@@ -137,6 +138,13 @@ static void make_room(dlb_gate *g)
         dlb_gate_make_machines(g);
 }
 
+/* With no more rounds than an interval needs it reaches from the least to the greatest of them. */
+static size_t usual_rounds(size_t needed)
+{
+    size_t enough = 5 * needed / 2;
+    return enough > ROUNDS_USUAL ? enough : ROUNDS_USUAL;
+}
+
 int dlb_gate_survey(dlb_gate *g, dlb_error *err)
 {
     for (const char *const *model = g->options.models; *model; model++) {
@@ -161,7 +169,7 @@ int dlb_gate_survey(dlb_gate *g, dlb_error *err)
     g->options.rule.kernels = g->count ? g->count : 1;
     size_t needed = g->options.by_reference ? dlb_judgement_needed_since(&g->options.rule)
                                             : dlb_judgement_needed(&g->options.rule);
-    size_t asked = g->options.rounds ? g->options.rounds : ROUNDS_USUAL;
+    size_t asked = g->options.rounds ? g->options.rounds : usual_rounds(needed);
     g->rounds = asked > needed ? asked : needed;
     make_room(g);
     return 0;
@@ -257,7 +265,7 @@ static int measure_case(trial *t, dlb_error *err)
     if (status == 0)
         status = dlb_turns_warm_up(&turns, err);
     if (status == 0)
-        status = dlb_turns_run(&turns, DLB_TURNS_PASSES, err);
+        status = dlb_turns_run(&turns, PASSES_LEAST, patience_s, err);
     if (status == 0)
         conclude(t, &turns);
     return status;

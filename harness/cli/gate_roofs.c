@@ -41,7 +41,7 @@ static int measure_once(dlb_roofs *r, dlb_gate_program *program, dlb_error *err)
     if (status == 0)
         status = dlb_turns_warm_up(&turns, err);
     if (status == 0)
-        status = dlb_turns_run(&turns, PASSES, err);
+        status = dlb_turns_run(&turns, PASSES, 0, err);
     for (int i = 0; i < DLB_REFERENCES; i++)
         r->seconds[i] = status == 0 ? dlb_turns_seconds(&turns, i) : NAN;
     return status;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/clock.h"
 #include "stats/spread.h"
 
 enum { WARM_MOST = 10 };
@@ -81,10 +82,12 @@ int dlb_turns_pass(dlb_turns *t, dlb_error *err)
     return 0;
 }
 
-int dlb_turns_run(dlb_turns *t, int wanted, dlb_error *err)
+int dlb_turns_run(dlb_turns *t, int least, double seconds, dlb_error *err)
 {
+    double start = dlb_clock_s();
     int status = 0;
-    while (t->undisturbed < wanted && t->passes < DLB_TURNS_MOST && status == 0)
+    while (status == 0 && t->passes < DLB_TURNS_MOST && t->undisturbed < DLB_TURNS_PASSES &&
+           (t->undisturbed < least || dlb_clock_s() - start < seconds))
         status = dlb_turns_pass(t, err);
     return status;
 }

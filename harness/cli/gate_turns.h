@@ -53,10 +53,14 @@ int dlb_turns_calibrate(dlb_turns *turns, int side, double seconds, dlb_error *e
 /* Untimed slices of each side until they no longer become faster. */
 int dlb_turns_warm_up(const dlb_turns *turns, dlb_error *err);
 
-/* One more pass, of DLB_TURNS_MOST at most; and passes until `wanted` were undisturbed, or there is
- * no room for more. */
+/* One more pass, of DLB_TURNS_MOST at most. */
 int dlb_turns_pass(dlb_turns *turns, dlb_error *err);
-int dlb_turns_run(dlb_turns *turns, int wanted, dlb_error *err);
+
+/*
+ * Passes until DLB_TURNS_PASSES were undisturbed; of what takes long, only as many as so many
+ * seconds have room for, but `least` of them. It ends where there is no room for more, too.
+ */
+int dlb_turns_run(dlb_turns *turns, int least, double seconds, dlb_error *err);
 
 /* Seconds of a call of a side: the median over its undisturbed passes; NaN: there is none. */
 double dlb_turns_seconds(const dlb_turns *turns, int side);
