@@ -365,7 +365,7 @@ static json_t *pack(const dlb_suite *s)
     json_t *root =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "format",
                   "dlbench-bench 1", "dlbench", dlb_version(), "commit", dlb_commit(), "date", date,
-                  "host", host->name, "cpu", host->cpu, "batch", text_or_null(o->batch), "data",
+                  "host", host->name, "cpu", dlb_host_cpu_name(host).text, "batch", text_or_null(o->batch), "data",
                   text_or_null(o->data), "steps", text_or_null(o->steps), "threads", o->threads,
                   "rounds", o->rounds, "results", kinds, "comm", pack_comm(&s->comm));
     free(host);

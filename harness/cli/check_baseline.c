@@ -7,16 +7,13 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/gate_past.h"
-#include "measure/host.h"
 #include "record/provenance.h"
 
-/* A hypervisor may call every processor of a maker the same: its version tells them apart. */
 static void name_cpu(dlb_check_baseline *b)
 {
     dlb_host *host = dlb_alloc(1, sizeof *host);
     dlb_host_probe(host, "");
-    snprintf(b->cpu, sizeof b->cpu, "%s%s%s", host->cpu, host->cpu_version[0] ? ", " : "",
-             host->cpu_version);
+    b->cpu = dlb_host_cpu_name(host);
     free(host);
 }
 
@@ -44,7 +41,7 @@ int dlb_check_baseline_open(dlb_check_baseline *b, const dlk_kernels *kernels, b
         return 0;
     if (dlb_baselines_read(&b->all, b->path, err) < 0)
         return DLB_BAD_INPUT;
-    b->found = dlb_baselines_find(&b->all, b->cpu, b->isa, b->kernels);
+    b->found = dlb_baselines_find(&b->all, b->cpu.text, b->isa, b->kernels);
     return 0;
 }
 
@@ -59,7 +56,7 @@ static dlb_baseline make_baseline(const dlb_check_baseline *b)
     dlb_host *host = dlb_alloc(1, sizeof *host);
     dlb_host_probe(host, "");
     dlb_date_now(date);
-    dlb_baseline made = {.cpu = dlb_strdup(b->cpu),
+    dlb_baseline made = {.cpu = dlb_strdup(b->cpu.text),
                          .isa = dlb_strdup(b->isa),
                          .kernels = dlb_strdup(b->kernels),
                          .commit = dlb_strdup(dlb_commit()),
@@ -77,13 +74,21 @@ static int read_again(dlb_check_baseline *b, dlb_error *err)
     return dlb_file_exists(b->path) ? dlb_baselines_read(&b->all, b->path, err) : 0;
 }
 
-int dlb_check_baseline_save(dlb_check_baseline *b, const dlb_gate *gate, dlb_error *err)
+int dlb_check_baseline_save(dlb_check_baseline *b, const dlb_gate *gate, size_t *kept,
+                            dlb_error *err)
 {
     int status = read_again(b, err);
     if (status < 0)
         return status;
     dlb_baseline made = make_baseline(b);
-    dlb_gate_add_to_baseline(gate, &made);
+    *kept = dlb_gate_add_to_baseline(gate, &made);
+    if (*kept == 0) {
+        dlb_baseline_release(&made);
+        return dlb_fail(err, DLB_FAIL,
+                        "others have disturbed every kernel in too many rounds, so that there is "
+                        "nothing to save; %s is as it was",
+                        b->path);
+    }
     dlb_baselines_put(&b->all, &made);
     return dlb_baselines_write(&b->all, b->path, err);
 }

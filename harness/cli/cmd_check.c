@@ -65,17 +65,26 @@ static int exit_status(const options *o, const dlb_gate *g)
     return DLB_EXIT_OK;
 }
 
+static void tell_saved(const options *o, const dlb_gate *g, size_t kept)
+{
+    printf("%s has %zu kernels of %s, %s, %s, in %zu rounds.\n", o->baseline.path, kept,
+           o->baseline.cpu.text, o->baseline.kernels, o->baseline.isa, g->rounds);
+    if (kept < g->count)
+        printf("%zu more are not in it, as others have disturbed them in too many rounds.\n",
+               g->count - kept);
+}
+
 static int save_baseline(options *o, dlb_gate *g, dlb_error *err)
 {
+    size_t kept;
     int status = dlb_gate_measure(g, err);
     dlb_bench_progress_clear(g->options.progress);
     if (status == 0 && o->csv)
         status = dlb_gate_csv_save(g, o->csv, err);
     if (status == 0)
-        status = dlb_check_baseline_save(&o->baseline, g, err);
+        status = dlb_check_baseline_save(&o->baseline, g, &kept, err);
     if (status == 0)
-        printf("%s has %zu kernels of %s, %s, %s, in %zu rounds.\n", o->baseline.path, g->count,
-               o->baseline.cpu, o->baseline.kernels, o->baseline.isa, g->rounds);
+        tell_saved(o, g, kept);
     return status;
 }
 
@@ -93,7 +102,7 @@ static int fail_without(const dlb_check_baseline *b, const char *what)
         stderr,
         "%s: %s has no %s of this machine (%s, %s, %s), so nothing can be said; make a baseline "
         "with --save-baseline at a commit that is known to be good\n",
-        name, b->path, what, b->cpu, b->kernels, b->isa);
+        name, b->path, what, b->cpu.text, b->kernels, b->isa);
     return DLB_EXIT_INCONCLUSIVE;
 }
 

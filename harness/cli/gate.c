@@ -26,6 +26,14 @@ const char *dlb_gate_side_name(dlb_gate_side side)
     return names[side];
 }
 
+bool dlb_gate_has_model(const dlb_gate *g, const char *model)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (g->cases[i].model == model)
+            return true;
+    return false;
+}
+
 size_t dlb_gate_count(const dlb_gate *g, dlb_judgement_kind kind)
 {
     size_t count = 0;
@@ -88,6 +96,17 @@ static void stop_all(dlb_gate_program *programs)
         dlb_gate_program_stop(&programs[side]);
 }
 
+/* What is to be judged and does not come up is at fault itself; else there is nothing to compare
+ * with, or something wrong was asked for. */
+static int blame(const dlb_gate *g, dlb_gate_side side, dlb_gate_program *program, dlb_error *err)
+{
+    bool is_judged = side == DLB_GATE_AFTER || g->options.by_reference;
+    if (err->code != DLB_BAD_INPUT || !is_judged || dlb_gate_program_refused(program))
+        return err->code;
+    return dlb_fail(err, DLB_FAIL, "%s, which is to be judged, does not serve its kernels",
+                    g->options.after);
+}
+
 /* The first `sides` of them; none is left after an error. */
 static int start_all(const dlb_gate *g, const char *model, int sides, dlb_gate_program *programs,
                      dlb_error *err)
@@ -97,7 +116,8 @@ static int start_all(const dlb_gate *g, const char *model, int sides, dlb_gate_p
     for (int side = 0; side < sides && status == 0; side++)
         status = start(&g->options, (dlb_gate_side)side, model, &programs[side], err);
     for (int side = 0; side < sides && status == 0; side++)
-        status = dlb_gate_program_greet(&programs[side], err);
+        if (dlb_gate_program_greet(&programs[side], err) < 0)
+            status = blame(g, (dlb_gate_side)side, &programs[side], err);
     if (status < 0)
         stop_all(programs);
     return status;
@@ -163,7 +183,7 @@ int dlb_gate_survey(dlb_gate *g, dlb_error *err)
         if (status < 0)
             return status;
     }
-    if (g->count == 0 && !g->options.baseline)
+    if (g->count == 0 && !g->unheard_of)
         return dlb_fail(err, DLB_BAD_INPUT, "--only %s: no kernel has such a name",
                         g->options.only ? g->options.only : "");
     g->options.rule.kernels = g->count ? g->count : 1;

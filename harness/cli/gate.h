@@ -75,7 +75,8 @@ typedef struct dlb_gate {
     size_t rounds;
     size_t count, capacity;
     dlb_gate_case *cases;
-    size_t left_out; /* cases that only one of the programs has */
+    size_t left_out;        /* cases that only one of the programs has */
+    const char *unheard_of; /* a model whose cases are wanted, and of which the baseline has none */
     size_t slice_count, slice_capacity;
     dlb_gate_slice *slices;
     size_t measured; /* cases in rounds of the series under way */
@@ -104,6 +105,9 @@ int dlb_gate_run(dlb_gate *gate, dlb_error *err);
 int dlb_gate_measure(dlb_gate *gate, dlb_error *err);
 
 void dlb_gate_release(dlb_gate *gate);
+
+/* Whether it has cases of a model. */
+bool dlb_gate_has_model(const dlb_gate *gate, const char *model);
 
 /* How many cases have that verdict. */
 size_t dlb_gate_count(const dlb_gate *gate, dlb_judgement_kind kind);

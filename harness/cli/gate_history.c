@@ -22,7 +22,9 @@ static bool has_bytes(const char *path)
 int dlb_gate_history_check(const char *path, dlb_error *err)
 {
     dlb_history history;
-    int status = dlb_csv_check(path, DLB_HISTORY_HEADER, err);
+    int status = dlb_history_check_name(path, err);
+    if (status == 0)
+        status = dlb_csv_check(path, DLB_HISTORY_HEADER, err);
     if (status < 0 || !has_bytes(path))
         return status;
     status = dlb_history_read(&history, path, err);
@@ -38,6 +40,7 @@ typedef struct scene {
     const char *before;
     char date[DLB_DATE_SIZE];
     const dlb_host *host;
+    dlb_cpu_name cpu;
 } scene;
 
 static bool is_chosen(const char *word)
@@ -50,7 +53,7 @@ static void add_scene(const scene *s, dlb_bench_row *row)
     const dlb_gate_options *o = &s->gate->options;
     dlb_bench_row_text(row, s->date);
     dlb_bench_row_text(row, s->host->name);
-    dlb_bench_row_text(row, s->host->cpu);
+    dlb_bench_row_text(row, s->cpu.text);
     dlb_bench_row_text(row, is_chosen(o->isa) ? o->isa : s->host->best_isa);
     dlb_bench_row_text(row, o->kernels ? o->kernels : "auto");
     dlb_bench_row_text(row, s->before);
@@ -92,6 +95,7 @@ int dlb_gate_history_save(const dlb_gate *g, const char *before, const char *pat
     scene s = {.gate = g, .before = before, .host = host};
     dlb_str rows = DLB_STR_INIT;
     dlb_host_probe(host, "");
+    s.cpu = dlb_host_cpu_name(host);
     dlb_date_now(s.date);
     add_rows(&s, &rows);
     int status = dlb_csv_append(path, DLB_HISTORY_HEADER, rows.text, err);

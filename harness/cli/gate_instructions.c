@@ -227,20 +227,12 @@ static int count_model(dlb_gate *g, const dlb_gate_counter *counter, const char 
     return status;
 }
 
-static bool has_cases(const dlb_gate *g, const char *model)
-{
-    for (size_t i = 0; i < g->count; i++)
-        if (g->cases[i].model == model)
-            return true;
-    return false;
-}
-
 int dlb_gate_count_instructions(dlb_gate *g, const dlb_gate_counter *counter, dlb_error *err)
 {
     int status = 0;
     introduce(g, counter);
     for (const char *const *model = g->options.models; *model && status == 0; model++)
-        if (has_cases(g, *model))
+        if (dlb_gate_has_model(g, *model))
             status = count_model(g, counter, *model, err);
     return status;
 }

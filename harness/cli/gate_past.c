@@ -123,7 +123,10 @@ int dlb_gate_choose_references(dlb_gate *g, const char *model, dlb_gate_program 
     for (size_t i = 0; i < g->count && status == 0; i++)
         if (g->cases[i].model == model)
             status = choose(g, &g->cases[i], &g->roofs, &programs[DLB_GATE_AFTER], err);
+    bool wanted = dlb_gate_has_model(g, model);
     leave_out(g);
+    if (wanted && !dlb_gate_has_model(g, model))
+        g->unheard_of = model;
     if (g->options.baseline)
         count_lost(g, model, &programs[DLB_GATE_AFTER]);
     return status;
@@ -131,19 +134,20 @@ int dlb_gate_choose_references(dlb_gate *g, const char *model, dlb_gate_program 
 
 /* ---- What a baseline lacks ---- */
 
-static bool has_model(const dlb_gate *g, const char *model)
+static size_t known(const double *logs, size_t count)
 {
-    for (size_t i = 0; i < g->count; i++)
-        if (g->cases[i].model == model)
-            return true;
-    return false;
+    size_t there = 0;
+    for (size_t i = 0; i < count; i++)
+        there += !isnan(logs[i]);
+    return there;
 }
 
 static size_t fewest_rounds(const dlb_gate *g)
 {
     size_t fewest = SIZE_MAX;
     for (size_t i = 0; i < g->count; i++) {
-        size_t rounds = past_of(g, &g->cases[i])->count;
+        const dlb_baseline_ratio *past = past_of(g, &g->cases[i]);
+        size_t rounds = known(past->logs, past->count);
         fewest = rounds < fewest ? rounds : fewest;
     }
     return fewest;
@@ -151,11 +155,10 @@ static size_t fewest_rounds(const dlb_gate *g)
 
 bool dlb_gate_past_lacks(const dlb_gate *g, dlb_str *what)
 {
-    for (const char *const *model = g->options.models; *model; model++)
-        if (!has_model(g, *model)) {
-            dlb_str_addf(what, "kernels of %s", *model);
-            return true;
-        }
+    if (g->unheard_of) {
+        dlb_str_addf(what, "kernels of %s", g->unheard_of);
+        return true;
+    }
     size_t needed = dlb_judgement_needed_since(&g->options.rule), rounds = fewest_rounds(g);
     if (rounds < needed)
         dlb_str_addf(what, "baseline with enough rounds (%zu kernels need %zu, it has %zu)",
@@ -217,18 +220,30 @@ dlb_judgement dlb_gate_judge_past(const dlb_gate *g, const dlb_gate_case *c)
     return verdict;
 }
 
-void dlb_gate_add_to_baseline(const dlb_gate *g, dlb_baseline *baseline)
+/* ---- Saving ---- */
+
+static void add_machine(const dlb_gate *g, const dlb_gate_machine *m, dlb_baseline *baseline)
 {
     const char(*names)[32] = g->roofs.names;
-    for (size_t i = 0; i < g->machine_count; i++) {
-        const dlb_gate_machine *m = &g->machines[i];
-        dlb_baseline_add(baseline, m->model, names[DLB_REFERENCE_GEMM], names[DLB_REFERENCE_PEAK],
-                         m->arithmetic, g->rounds);
-        dlb_baseline_add(baseline, m->model, names[DLB_REFERENCE_TRIAD], names[DLB_REFERENCE_GEMM],
-                         m->memory, g->rounds);
-    }
+    dlb_baseline_add(baseline, m->model, names[DLB_REFERENCE_GEMM], names[DLB_REFERENCE_PEAK],
+                     m->arithmetic, g->rounds);
+    dlb_baseline_add(baseline, m->model, names[DLB_REFERENCE_TRIAD], names[DLB_REFERENCE_GEMM],
+                     m->memory, g->rounds);
+}
+
+size_t dlb_gate_add_to_baseline(const dlb_gate *g, dlb_baseline *baseline)
+{
+    size_t needed = dlb_judgement_needed_since(&g->options.rule), added = 0;
+    for (size_t i = 0; i < g->machine_count; i++)
+        if (dlb_gate_has_model(g, g->machines[i].model))
+            add_machine(g, &g->machines[i], baseline);
     for (size_t i = 0; i < g->count; i++) {
         const dlb_gate_case *c = &g->cases[i];
-        dlb_baseline_add(baseline, c->model, c->name, names[c->reference], c->change, g->rounds);
+        if (known(c->change, g->rounds) < needed)
+            continue;
+        dlb_baseline_add(baseline, c->model, c->name, g->roofs.names[c->reference], c->change,
+                         g->rounds);
+        added++;
     }
+    return added;
 }

@@ -30,8 +30,8 @@ dlb_judgement dlb_gate_judge_past(const dlb_gate *gate, const dlb_gate_case *c);
 double dlb_gate_past_ratio(const dlb_gate *gate, const dlb_gate_case *c);
 double dlb_gate_present_ratio(const dlb_gate *gate, const dlb_gate_case *c);
 
-/* Add all that was measured to a baseline. */
-void dlb_gate_add_to_baseline(const dlb_gate *gate, dlb_baseline *baseline);
+/* Add what was measured in as many rounds as its interval needs to a baseline: so many cases. */
+size_t dlb_gate_add_to_baseline(const dlb_gate *gate, dlb_baseline *baseline);
 
 /* For every model of the options; and free it. */
 void dlb_gate_make_machines(dlb_gate *gate);

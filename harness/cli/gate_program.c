@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/cmd.h"
 #include "cli/stop.h"
 #include "measure/cores.h"
 
@@ -79,17 +80,32 @@ int dlb_gate_program_start(dlb_gate_program *p, const char *const *argv, dlb_err
     return 0;
 }
 
+/* What it ended with, as waitpid tells; 0 if there is none. */
+static int end(dlb_gate_program *p)
+{
+    int status = 0;
+    if (p->pid > 0) {
+        kill(p->pid, SIGTERM);
+        while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR) {
+        }
+    }
+    p->pid = 0;
+    return status;
+}
+
+bool dlb_gate_program_refused(dlb_gate_program *p)
+{
+    int status = end(p);
+    return WIFEXITED(status) && WEXITSTATUS(status) == DLB_EXIT_USAGE;
+}
+
 void dlb_gate_program_stop(dlb_gate_program *p)
 {
     if (p->to)
         fclose(p->to);
     if (p->from)
         fclose(p->from);
-    if (p->pid > 0) {
-        kill(p->pid, SIGTERM);
-        while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) {
-        }
-    }
+    end(p);
     for (size_t i = 0; i < p->count + p->references; i++)
         free(p->cases[i]);
     free(p->cases);

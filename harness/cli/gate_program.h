@@ -5,6 +5,7 @@
 #ifndef DLB_CLI_GATE_PROGRAM_H
 #define DLB_CLI_GATE_PROGRAM_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -43,6 +44,10 @@ int dlb_gate_program_start(dlb_gate_program *program, const char *const *argv, d
 
 /* Wait until it is ready, and take the names of its cases. */
 int dlb_gate_program_greet(dlb_gate_program *program, dlb_error *err);
+
+/* Of one that did not greet: end it, and tell whether it has ended by itself, because of what it was
+ * asked for. */
+bool dlb_gate_program_refused(dlb_gate_program *program);
 
 /* The number of a case, or -1: it has none of that name. */
 int dlb_gate_program_find(const dlb_gate_program *program, const char *name);

@@ -79,6 +79,14 @@ static void probe_cpu_version(dlb_host *host, const char *cpuinfo)
                  family, model, stepping);
 }
 
+dlb_cpu_name dlb_host_cpu_name(const dlb_host *host)
+{
+    dlb_cpu_name name;
+    snprintf(name.text, sizeof name.text, "%s%s%s", host->cpu, host->cpu_version[0] ? ", " : "",
+             host->cpu_version);
+    return name;
+}
+
 static void probe_cpu(dlb_host *host, const char *root)
 {
     dlb_str cpuinfo = DLB_STR_INIT;

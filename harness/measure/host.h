@@ -25,6 +25,12 @@ typedef struct dlb_host_event {
     char why[256]; /* if it does not; else who counts it, "" for the usual library */
 } dlb_host_event;
 
+/* "AMD EPYC, family 26 model 2 stepping 1": a hypervisor may call every processor of a maker the
+ * same, but its version tells them apart. */
+typedef struct dlb_cpu_name {
+    char text[256];
+} dlb_cpu_name;
+
 typedef struct dlb_host {
     char name[128], kernel[128];
 
@@ -74,6 +80,8 @@ typedef struct dlb_host {
  * Counters and peak, which take time, are left unprobed. ~20 ms.
  */
 void dlb_host_probe(dlb_host *host, const char *root);
+
+dlb_cpu_name dlb_host_cpu_name(const dlb_host *host);
 
 /* Try the usual hardware and software events on this machine: ~5 ms an event that works. */
 void dlb_host_probe_counters(dlb_host *host);

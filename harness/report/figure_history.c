@@ -457,14 +457,27 @@ static void make_figure(const dlb_history *history, const char *name, dlb_figure
     add_values(&d);
 }
 
+static const char ending[] = ".csv";
+
 /* "results/history.csv" is history. */
 static char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
     dlb_str name = DLB_STR_INIT;
-    dlb_str_add_bytes(&name, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    dlb_str_add_bytes(&name, base, strlen(base) - strlen(ending));
     return name.text;
+}
+
+int dlb_history_check_name(const char *path, dlb_error *err)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t length = strlen(base);
+    if (length > strlen(ending) && strcmp(base + length - strlen(ending), ending) == 0)
+        return 0;
+    return dlb_fail(err, DLB_BAD_INPUT,
+                    "%s: the figure of a history is put beside it under its name, so that must end "
+                    "in %s",
+                    path, ending);
 }
 
 int dlb_history_figure(const char *path, const dlb_figure_options *options, size_t *count,
@@ -473,6 +486,8 @@ int dlb_history_figure(const char *path, const dlb_figure_options *options, size
     dlb_history history;
     dlb_figures figures = {.caption_columns = dlb_figures_columns(options), .study = ""};
     int status = dlb_history_read(&history, path, err);
+    if (status == 0)
+        status = dlb_history_check_name(path, err);
     if (status == 0 && history.count) {
         char *name = name_of(path);
         make_figure(&history, name, &figures);

@@ -61,6 +61,10 @@ bool dlb_history_same_commit(const char *before, const char *after);
  */
 void dlb_history_folder(const char *path, dlb_str *folder);
 
+/* Whether that can be the name of a history: with another ending than .csv it could be that of its
+ * own figure. */
+int dlb_history_check_name(const char *path, dlb_error *err);
+
 /*
  * Draw the history at `path`, as a figure that has the file's name. *count: of figures, 0 if no
  * check is in the file.

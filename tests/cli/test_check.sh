@@ -105,6 +105,19 @@ sed 's/run) .*/run) exit ;;/' liar >mute && chmod +x mute
 expect_exit 1 "$DLBENCH" check "${quick[@]}" --against ./mute
 expect_stderr 'mute ended before it had answered'
 
+it 'fails where the program that is to be judged breaks, not where it was asked for something wrong'
+# saboteur STATUS: a program before the change that makes the one after it end so from then on.
+saboteur() {
+    cp "$DLBENCH" judged
+    fake sabotage 10
+    sed -i "1a rm -f judged; printf '#!/bin/sh\\nexit $1\\n' >judged; chmod +x judged" sabotage
+}
+saboteur 1
+expect_exit 1 ./judged check "${quick[@]}" --against ./sabotage --rounds 6
+expect_stderr 'judged, which is to be judged, does not serve its kernels'
+saboteur 2
+expect_exit 2 ./judged check "${quick[@]}" --against ./sabotage --rounds 6
+
 it 'compares with a commit, built by its own wrapper'
 fake_tree tree ./fast
 cd tree

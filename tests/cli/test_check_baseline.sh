@@ -48,6 +48,10 @@ expect_stdout '1 kernels that only one of program and baseline has are'
 it 'does not pass where the baseline has nothing of a model, or too few rounds'
 expect_exit 3 "$DLBENCH" check --data synthetic --only 'dense_1 forward' --baseline "$file"
 expect_stderr 'has no kernels of keras_cnn of this machine'
+expect_exit 0 "$DLBENCH" check --data synthetic --only 'horovod_cnn dense_1 forward' --rounds 12 \
+    --baseline "$file" --threshold 100
+expect_exit 2 "$DLBENCH" check --data synthetic --only nonsense --baseline "$file"
+expect_stderr 'only nonsense: no kernel has such a name'
 cp "$file" kept
 python3 - "$file" <<'END' 2>/dev/null || sed -i -E '/^ +-?[0-9.]+,$/d' "$file"
 import json, sys

@@ -42,6 +42,12 @@ cp foreign.csv kept.csv
 expect_exit 2 check --history foreign.csv
 expect_stderr 'foreign.csv: its header is not that of'
 cmp -s foreign.csv kept.csv || fail 'it was changed'
+cp history.csv kept.dat # where the data of its figure would go
+expect_exit 2 check --history kept.dat
+expect_stderr 'kept.dat: .* must end in .csv'
+expect_exit 2 "$DLBENCH" plot kept.dat
+cmp -s history.csv kept.dat || fail 'it was replaced'
+rm kept.dat
 sed '3s/,slower,/,slowest,/' history.csv >nonsense.csv
 cp nonsense.csv kept.csv
 expect_exit 2 check --history nonsense.csv
