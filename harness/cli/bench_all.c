@@ -16,11 +16,11 @@
 
 static const char name[] = "dlbench bench";
 
-#define ROUNDS "5"
+#define ROUNDS "6"
 #define BUDGET "120"
 
 typedef struct options {
-    const char *program, *model, *threads, *rounds, *budget;
+    const char *model, *threads, *rounds, *budget;
     const char *csv, *json, *roofline; /* files; NULL: none */
     bool list;
     dlb_suite_options suite;
@@ -57,10 +57,11 @@ static int measure(const options *o, dlb_suite *s, dlb_error *err)
 
 static int find_program(const options *o, char program[PATH_MAX], dlb_error *err)
 {
-    if (!o->program)
+    if (!o->suite.named_program)
         return dlb_relaunch_path(program, err);
-    if (!realpath(o->program, program) || access(program, X_OK) < 0)
-        return dlb_fail(err, DLB_BAD_INPUT, "--program %s: cannot be executed", o->program);
+    if (!realpath(o->suite.named_program, program) || access(program, X_OK) < 0)
+        return dlb_fail(err, DLB_BAD_INPUT, "--program %s: cannot be executed",
+                        o->suite.named_program);
     return 0;
 }
 
@@ -124,7 +125,8 @@ static bool wants_comm(const options *o)
         return false;
     if (o->suite.only)
         return dlb_bench_is_wanted(o->suite.only, "comm", "exchange of gradients");
-    return !o->program && !o->model && !o->suite.layers && !o->suite.kernels && !o->suite.isa;
+    return !o->suite.named_program && !o->model && !o->suite.layers && !o->suite.kernels &&
+           !o->suite.isa;
 }
 
 static int parse(options *o, dlb_error *err)
@@ -165,7 +167,7 @@ int dlb_bench_all(int argc, char **argv, void (*more_help)(FILE *out))
         {"program",
          "of which everything is measured, as built from another commit (default: this "
          "one)",
-         "FILE", &o.program, NULL},
+         "FILE", &o.suite.named_program, NULL},
         {"list", "show what there is, and measure nothing", NULL, NULL, &o.list},
         {"verify", "compare results with those of ref first; exit 1 if any is wrong", NULL, NULL,
          &o.suite.verify},

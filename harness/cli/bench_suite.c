@@ -357,5 +357,8 @@ void dlb_suite_add_reproduction(const dlb_suite *s, const dlb_suite_case *c, dlb
     add_flag(text, "--batch", o->batch);
     add_flag(text, "--data", o->data);
     add_flag(text, "--steps", o->steps);
+    add_flag(text, "--program", o->named_program);
+    if (o->threads > 1)
+        dlb_str_addf(text, " --threads %d", o->threads);
     add_flag(text, "--only", c->name);
 }

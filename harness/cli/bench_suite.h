@@ -45,6 +45,7 @@ typedef struct dlb_suite_slice {
 
 typedef struct dlb_suite_options {
     const char *program;              /* that serves everything */
+    const char *named_program;        /* the same as its user calls it; NULL: it is this one */
     const char *const *models;        /* ended by NULL */
     const char *layers;               /* instead of a model, named like this; NULL: none */
     const char *kernels, *isa;        /* only these; NULL: all that this machine has */

@@ -190,16 +190,9 @@ int dlb_suite_comm_run(dlb_suite_comm *comm, const char *program, dlb_error *err
 
 /* ---- For people ---- */
 
-static void add_range(dlb_bench_table *table, const dlb_interval *i, double unit)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%.3g…%.3g", i->low / unit, i->high / unit);
-    dlb_bench_table_add(table, isnan(i->low) ? "–" : text);
-}
-
 void dlb_suite_comm_print(const dlb_suite_comm *comm)
 {
-    static const char *const titles[] = {"sum",  "by",     "a call",  "interval (µs)",
+    static const char *const titles[] = {"sum",  "by",     "a call",  "interval",
                                          "rate", "× copy", "interval"};
     enum { WIDTH = sizeof titles / sizeof *titles };
     dlb_bench_table table;
@@ -212,11 +205,10 @@ void dlb_suite_comm_print(const dlb_suite_comm *comm)
         snprintf(rate, sizeof rate, "%.2f GB/s", 1e-9 * s->bytes / s->time.value);
         dlb_bench_table_add(&table, dlb_bench_size((size_t)s->bytes).text);
         dlb_bench_table_add(&table, s->way);
-        dlb_bench_table_add(&table, dlb_bench_time(s->time.value).text);
-        add_range(&table, &s->time, 1e-6);
+        dlb_bench_table_add_time_interval(&table, &s->time);
         dlb_bench_table_add(&table, rate);
         dlb_bench_table_add(&table, dlb_bench_ratio(s->ratio.value).text);
-        add_range(&table, &s->ratio, 1);
+        dlb_bench_table_add_interval(&table, &s->ratio);
     }
     printf("exchange of gradients: %d ranks\n\n", comm->ranks);
     dlb_bench_table_print(&table, stdout);

@@ -11,6 +11,7 @@
 #include "cli/bench_table.h"
 #include "measure/host.h"
 #include "record/provenance.h"
+#include "stats/judgement.h"
 #include "stats/spread.h"
 
 /* ---- Numbers ---- */
@@ -20,14 +21,19 @@ static size_t rounds_of(const dlb_suite *s)
     return (size_t)s->options.rounds;
 }
 
-static dlb_interval time_of(const dlb_suite *s, const dlb_suite_case *c)
+/* Of the median over the rounds; of too few of them no interval is sure. */
+static dlb_interval interval_of(const dlb_suite *s, const double *values)
 {
-    return dlb_interval_median(c->seconds, rounds_of(s));
+    const dlb_judgement_rule rule = {.chance = 0.05, .kernels = 1};
+    dlb_interval interval = dlb_interval_median_sure(values, rounds_of(s), rule.chance);
+    if (interval.count < dlb_judgement_needed(&rule))
+        interval.low = interval.high = NAN;
+    return interval;
 }
 
 static double rate_of(const dlb_suite *s, const dlb_suite_case *c)
 {
-    return 1e-9 * dlb_suite_work(c) / time_of(s, c).value;
+    return 1e-9 * dlb_suite_work(c) / dlb_median(c->seconds, rounds_of(s));
 }
 
 static const char *unit_of(bool memory_bound)
@@ -110,33 +116,15 @@ void dlb_suite_list(const dlb_suite *s)
            s->count);
 }
 
-static void add_interval(dlb_bench_table *table, const dlb_interval *i, double unit)
-{
-    char text[64];
-    int decimals = i->value / unit < 9.995 ? 2 : i->value / unit < 99.95 ? 1 : 0;
-    snprintf(text, sizeof text, "%.*f…%.*f", decimals, i->low / unit, decimals, i->high / unit);
-    dlb_bench_table_add(table, isnan(i->low) ? "–" : text);
-}
-
-/* What dlb_bench_time shows a time in. */
-static double unit_of_time(double seconds)
-{
-    double unit = 1;
-    while (unit > 1e-9 && seconds < 0.9995 * unit)
-        unit *= 1e-3;
-    return unit;
-}
-
 static void add_case(const dlb_suite *s, const dlb_suite_case *c, dlb_bench_table *table)
 {
     char text[64];
-    dlb_interval time = time_of(s, c), ratio = dlb_interval_median(c->ratio, rounds_of(s));
+    dlb_interval time = interval_of(s, c->seconds), ratio = interval_of(s, c->ratio);
     bool memory = dlb_suite_is_memory_bound(c);
     double rate = rate_of(s, c);
     dlb_bench_table_add(table, c->name);
     dlb_bench_table_add(table, c->about.kernel);
-    dlb_bench_table_add(table, dlb_bench_time(time.value).text);
-    add_interval(table, &time, unit_of_time(time.value));
+    dlb_bench_table_add_time_interval(table, &time);
     snprintf(text, sizeof text, "%.1f %s", rate, unit_of(memory));
     dlb_bench_table_add(table, isnan(rate) ? "–" : text);
     double share = rate / dlb_suite_roof(s, c);
@@ -145,7 +133,7 @@ static void add_case(const dlb_suite *s, const dlb_suite_case *c, dlb_bench_tabl
     snprintf(text, sizeof text, "%s %s", dlb_bench_ratio(ratio.value).text,
              memory ? "triad" : "sgemm");
     dlb_bench_table_add(table, text);
-    add_interval(table, &ratio, 1);
+    dlb_bench_table_add_interval(table, &ratio);
     snprintf(text, sizeof text, "%.0f %%", 100 * (double)c->disturbed / (double)c->slices);
     dlb_bench_table_add(table, c->slices ? text : "–");
 }
@@ -289,7 +277,7 @@ static json_t *pack_interval(const dlb_interval *i)
 
 static json_t *pack_case(const dlb_suite *s, const dlb_suite_case *c)
 {
-    dlb_interval time = time_of(s, c), ratio = dlb_interval_median(c->ratio, rounds_of(s));
+    dlb_interval time = interval_of(s, c->seconds), ratio = interval_of(s, c->ratio);
     bool memory = dlb_suite_is_memory_bound(c);
     double rate = rate_of(s, c);
     return json_pack(
@@ -362,12 +350,12 @@ static json_t *pack(const dlb_suite *s)
     for (size_t i = 0; i < s->kind_count; i++)
         if (dlb_suite_has_cases(s, i))
             json_array_append_new(kinds, pack_kind(s, i));
-    json_t *root =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "format",
-                  "dlbench-bench 1", "dlbench", dlb_version(), "commit", dlb_commit(), "date", date,
-                  "host", host->name, "cpu", dlb_host_cpu_name(host).text, "batch", text_or_null(o->batch), "data",
-                  text_or_null(o->data), "steps", text_or_null(o->steps), "threads", o->threads,
-                  "rounds", o->rounds, "results", kinds, "comm", pack_comm(&s->comm));
+    json_t *root = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "format",
+        "dlbench-bench 1", "dlbench", dlb_version(), "commit", dlb_commit(), "date", date, "host",
+        host->name, "cpu", dlb_host_cpu_name(host).text, "batch", text_or_null(o->batch), "data",
+        text_or_null(o->data), "steps", text_or_null(o->steps), "threads", o->threads, "rounds",
+        o->rounds, "results", kinds, "comm", pack_comm(&s->comm));
     free(host);
     return root;
 }

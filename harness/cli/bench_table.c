@@ -90,26 +90,39 @@ void dlb_bench_table_add(dlb_bench_table *table, const char *text)
     table->cells[table->count++] = dlb_strdup(text);
 }
 
-static void add_quartiles(dlb_bench_table *table, const dlb_spread *spread, double unit,
-                          int decimals)
+static void add_range(dlb_bench_table *table, double low, double high, int decimals)
 {
     char text[64];
-    snprintf(text, sizeof text, "%.*f…%.*f", decimals, spread->lower / unit, decimals,
-             spread->upper / unit);
-    dlb_bench_table_add(table, spread->count ? text : MISSING);
+    snprintf(text, sizeof text, "%.*f…%.*f", decimals, low, decimals, high);
+    dlb_bench_table_add(table, isnan(low) ? MISSING : text);
+}
+
+static void add_times(dlb_bench_table *table, double seconds, double low, double high)
+{
+    double unit = unit_of(seconds).seconds;
+    dlb_bench_table_add(table, dlb_bench_time(seconds).text);
+    add_range(table, low / unit, high / unit, decimals_of(seconds / unit));
 }
 
 void dlb_bench_table_add_time(dlb_bench_table *table, const dlb_spread *seconds)
 {
-    double unit = unit_of(seconds->median).seconds;
-    dlb_bench_table_add(table, dlb_bench_time(seconds->median).text);
-    add_quartiles(table, seconds, unit, decimals_of(seconds->median / unit));
+    add_times(table, seconds->median, seconds->lower, seconds->upper);
 }
 
 void dlb_bench_table_add_ratio(dlb_bench_table *table, const dlb_spread *ratio)
 {
     dlb_bench_table_add(table, dlb_bench_ratio(ratio->median).text);
-    add_quartiles(table, ratio, 1, 2);
+    add_range(table, ratio->lower, ratio->upper, 2);
+}
+
+void dlb_bench_table_add_time_interval(dlb_bench_table *table, const dlb_interval *seconds)
+{
+    add_times(table, seconds->value, seconds->low, seconds->high);
+}
+
+void dlb_bench_table_add_interval(dlb_bench_table *table, const dlb_interval *number)
+{
+    add_range(table, number->low, number->high, decimals_of(number->value));
 }
 
 static int width_of(const dlb_bench_table *table, size_t column)

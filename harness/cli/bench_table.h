@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "cli/text.h"
+#include "stats/interval.h"
 #include "stats/spread.h"
 
 typedef struct dlb_bench_table {
@@ -32,6 +33,10 @@ void dlb_bench_table_add(dlb_bench_table *table, const char *text);
 /* Two cells: the median, and the quartiles in the same unit. */
 void dlb_bench_table_add_time(dlb_bench_table *table, const dlb_spread *seconds);
 void dlb_bench_table_add_ratio(dlb_bench_table *table, const dlb_spread *ratio);
+
+/* The same of an estimate and its interval; and the interval of a number alone. */
+void dlb_bench_table_add_time_interval(dlb_bench_table *table, const dlb_interval *seconds);
+void dlb_bench_table_add_interval(dlb_bench_table *table, const dlb_interval *number);
 
 void dlb_bench_table_print(const dlb_bench_table *table, FILE *out);
 

@@ -45,8 +45,8 @@ int dlb_gate_program_start(dlb_gate_program *program, const char *const *argv, d
 /* Wait until it is ready, and take the names of its cases. */
 int dlb_gate_program_greet(dlb_gate_program *program, dlb_error *err);
 
-/* Of one that did not greet: end it, and tell whether it has ended by itself, because of what it was
- * asked for. */
+/* Of one that did not greet: end it, and tell whether it has ended by itself, because of what it
+ * was asked for. */
 bool dlb_gate_program_refused(dlb_gate_program *program);
 
 /* The number of a case, or -1: it has none of that name. */

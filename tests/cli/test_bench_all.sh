@@ -116,7 +116,7 @@ chmod +x wrong
 expect_exit 1 "$DLBENCH" bench "${tiny[@]}" "${short[@]}" --kernels simd --program ./wrong --verify \
     --csv never.csv
 expect_stdout '^wrong: ./tiny.model dense_1 forward differs from ref by 2.50e-01, more than 5e-03'
-expect_stdout "^  ./dlbench bench --verify --list --model ./tiny.model --kernels simd --isa sse .*--only 'dense_1 forward'\$"
+expect_stdout "^  ./dlbench bench --verify --list --model ./tiny.model --kernels simd --isa sse .*--program ./wrong --only 'dense_1 forward'\$"
 [ ! -e never.csv ] || fail 'something was timed'
 refuse '--program missing: cannot be executed' "${tiny[@]}" --program missing
 

@@ -39,6 +39,6 @@ Test(bench_suite, a_wrong_result_comes_with_the_command_that_shows_it_again)
     dlb_str text = DLB_STR_INIT;
     dlb_suite_add_reproduction(&s, &wrong, &text);
     cr_assert_str_eq(text.text, "./dlbench bench --verify --list --model keras_cnn --kernels "
-                                "simd --isa avx2 --batch 7 --only 'dense_1 forward'");
+                                "simd --isa avx2 --batch 7 --threads 2 --only 'dense_1 forward'");
     dlb_str_release(&text);
 }
