@@ -11,6 +11,7 @@
 #include "cli/bench_suite_report.h"
 #include "cli/cmd.h"
 #include "cli/gate.h"
+#include "cli/outputs.h"
 #include "cli/relaunch.h"
 #include "measure/cores.h"
 
@@ -94,6 +95,10 @@ static int run(const options *o)
 
 static int check_files(const options *o, dlb_error *err)
 {
+    const dlb_output outputs[] = {
+        {"--csv", o->csv}, {"--json", o->json}, {"--roofline", o->roofline}};
+    if (dlb_outputs_check(outputs, sizeof outputs / sizeof *outputs, err) < 0)
+        return DLB_BAD_INPUT;
     if ((o->csv && dlb_suite_csv_check(o->csv, err) < 0) ||
         (o->json && dlb_file_writable(o->json, err) < 0) ||
         (o->roofline && dlb_roofline_check(o->roofline, err) < 0))

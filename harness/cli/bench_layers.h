@@ -8,7 +8,7 @@
 
 #include "graph/model.h"
 
-/* What results call such a network. */
+/* What --only knows such a network by. */
 #define DLB_LAYERS_NAME "layers"
 
 int dlb_bench_layers_parse(dlb_model *model, const char *layers, dlb_error *err);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/bench.h"
+#include "cli/bench_layers.h"
 #include "cli/stop.h"
 #include "dlk/dispatch.h"
 #include "launch/launch.h"
@@ -112,6 +113,12 @@ static int survey_case(dlb_suite *s, size_t kind, dlb_gate_program *program, siz
     return status;
 }
 
+/* What --only knows a model by. */
+static const char *name_of(const dlb_suite *s, const dlb_suite_kind *kind)
+{
+    return s->options.layers ? DLB_LAYERS_NAME : kind->model;
+}
+
 static int survey_kind(dlb_suite *s, size_t index, dlb_error *err)
 {
     dlb_suite_kind *kind = &s->kinds[index];
@@ -123,7 +130,7 @@ static int survey_kind(dlb_suite *s, size_t index, dlb_error *err)
         return status;
     status = dlb_roofs_survey(&kind->roofs[0], &program, err);
     for (size_t i = 0; i < program.count && status == 0; i++)
-        if (dlb_bench_is_wanted(s->options.only, kind->model, program.cases[i]))
+        if (dlb_bench_is_wanted(s->options.only, name_of(s, kind), program.cases[i]))
             status = survey_case(s, index, &program, i, err);
     dlb_gate_program_stop(&program);
     return status;

@@ -49,7 +49,12 @@ int dlb_suite_draw_roofline(const dlb_suite *s, const char *path, dlb_error *err
     dlb_str_addf(&title, "All kernels on %d thread%s; names and roofs are those of %s, %s",
                  s->options.threads, s->options.threads == 1 ? "" : "s", best->kernels, best->isa);
     roofline.title = title.text;
-    int status = roofline.count ? dlb_roofline_draw(&roofline, path, err) : 0;
+    int status = roofline.count
+                     ? dlb_roofline_draw(&roofline, path, err)
+                     : dlb_fail(err, DLB_FAIL,
+                                "--roofline %s: nothing that computes was measured, so there is no "
+                                "picture",
+                                path);
     dlb_str_release(&title);
     for (size_t i = 0; i < roofline.count; i++)
         free((char *)marks[i].name);

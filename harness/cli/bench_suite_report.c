@@ -1,6 +1,5 @@
 #include "cli/bench_suite_report.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include "cli/bench_row.h"
 #include "cli/bench_table.h"
 #include "measure/host.h"
+#include "record/json_text.h"
 #include "record/provenance.h"
 #include "stats/judgement.h"
 #include "stats/spread.h"
@@ -281,10 +281,10 @@ static json_t *pack_case(const dlb_suite *s, const dlb_suite_case *c)
     bool memory = dlb_suite_is_memory_bound(c);
     double rate = rate_of(s, c);
     return json_pack(
-        "{s:s, s:s, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I}", //
-        "operation", c->name,                                                          //
+        "{s:o, s:s, s:o, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I}", //
+        "operation", dlb_json_text(c->name),                                           //
         "role", c->about.role,                                                         //
-        "kernel", c->about.kernel,                                                     //
+        "kernel", dlb_json_text(c->about.kernel),                                      //
         "images", c->about.images,                                                     //
         "flops", number_or_null(c->about.flops),                                       //
         "bytes", number_or_null(c->about.bytes),                                       //
@@ -317,8 +317,8 @@ static json_t *pack_kind(const dlb_suite *s, size_t index)
     for (size_t i = 0; i < s->count; i++)
         if (s->cases[i].kind == index)
             json_array_append_new(cases, pack_case(s, &s->cases[i]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "model", kind->model, "kernels", kind->kernels,
-                     "isa", kind->isa, "references", references, "cases", cases);
+    return json_pack("{s:o, s:s, s:s, s:o, s:o}", "model", dlb_json_text(kind->model), "kernels",
+                     kind->kernels, "isa", kind->isa, "references", references, "cases", cases);
 }
 
 static json_t *pack_comm(const dlb_suite_comm *comm)
@@ -336,7 +336,7 @@ static json_t *pack_comm(const dlb_suite_comm *comm)
 
 static json_t *text_or_null(const char *text)
 {
-    return text ? json_string(text) : json_null();
+    return text ? dlb_json_text(text) : json_null();
 }
 
 static json_t *pack(const dlb_suite *s)
@@ -351,11 +351,12 @@ static json_t *pack(const dlb_suite *s)
         if (dlb_suite_has_cases(s, i))
             json_array_append_new(kinds, pack_kind(s, i));
     json_t *root = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "format",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "format",
         "dlbench-bench 1", "dlbench", dlb_version(), "commit", dlb_commit(), "date", date, "host",
         host->name, "cpu", dlb_host_cpu_name(host).text, "batch", text_or_null(o->batch), "data",
         text_or_null(o->data), "steps", text_or_null(o->steps), "threads", o->threads, "rounds",
-        o->rounds, "results", kinds, "comm", pack_comm(&s->comm));
+        o->rounds, "results", kinds, "comm", pack_comm(&s->comm), "comm_missing",
+        text_or_null(s->comm_missing.text));
     free(host);
     return root;
 }

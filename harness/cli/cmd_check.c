@@ -9,6 +9,7 @@
 #include "cli/gate_past.h"
 #include "cli/gate_report.h"
 #include "cli/gate_revision.h"
+#include "cli/outputs.h"
 #include "cli/relaunch.h"
 
 static const char name[] = "dlbench check";
@@ -165,6 +166,13 @@ static int run(options *o)
 
 static int check_files(const options *o, dlb_error *err)
 {
+    const dlb_output outputs[] = {{"--csv", o->csv},
+                                  {"--markdown", o->markdown},
+                                  {"--junit", o->junit},
+                                  {"--history", o->history},
+                                  {"--baseline", o->baseline.path}};
+    if (dlb_outputs_check(outputs, sizeof outputs / sizeof *outputs, err) < 0)
+        return DLB_BAD_INPUT;
     if ((o->csv && dlb_gate_csv_check(o->csv, err) < 0) ||
         (o->markdown && dlb_file_writable(o->markdown, err) < 0) ||
         (o->junit && dlb_file_writable(o->junit, err) < 0) ||

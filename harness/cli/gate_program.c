@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/stop.h"
@@ -150,14 +151,19 @@ static int read_line(dlb_gate_program *p, char line[LINE_SIZE], dlb_error *err)
 }
 
 /* Under valgrind it takes a minute to get ready or to answer: a wish to stop is heard meanwhile.
- * For a line of which nothing was read yet. */
+ * Who takes much longer hangs. For a line of which nothing was read yet. */
 static int await_line(const dlb_gate_program *p, dlb_error *err)
 {
-    enum { ASK_AGAIN_MS = 200 };
+    enum { ASK_AGAIN_MS = 200, PATIENCE_S = 1200 };
     struct pollfd from = {.fd = fileno(p->from), .events = POLLIN};
-    while (poll(&from, 1, ASK_AGAIN_MS) <= 0)
+    double start = dlb_clock_s();
+    while (poll(&from, 1, ASK_AGAIN_MS) <= 0) {
         if (dlb_stop_asked())
             return dlb_fail(err, DLB_STOPPED, "stopped before all was measured");
+        if (dlb_clock_s() - start > PATIENCE_S)
+            return dlb_fail(err, DLB_FAIL, "%s has not answered for %d minutes", p->path,
+                            PATIENCE_S / 60);
+    }
     return 0;
 }
 

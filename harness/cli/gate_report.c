@@ -1,12 +1,16 @@
 #include "cli/gate_report.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "cli/bench_row.h"
 #include "cli/bench_table.h"
 #include "cli/gate_past.h"
 #include "cli/terminal.h"
+#include "config/utf8.h"
+#include "report/wrap.h"
 
 /* ---- Words ---- */
 
@@ -130,21 +134,11 @@ static void add_case(const dlb_gate *g, const dlb_gate_case *c, dlb_bench_table 
 /* Break the text into lines of at most `width` columns, each two blanks in. */
 static void print_wrapped(const char *text, int width)
 {
-    int column = 0;
     while (*text) {
-        size_t length = strcspn(text, " ");
-        char word[128];
-        snprintf(word, sizeof word, "%.*s", (int)length, text);
-        int columns = dlb_text_columns(word);
-        if (column && column + 1 + columns > width) {
-            printf("\n");
-            column = 0;
-        }
-        column += printf("%s", column ? " " : "  ") + columns;
-        printf("%s", word);
+        size_t length = dlb_wrap_line(text, width);
+        printf("  %.*s\n", (int)length, text);
         text += length + strspn(text + length, " ");
     }
-    printf("\n");
 }
 
 static void print_table(const dlb_gate *g)
@@ -183,12 +177,40 @@ void dlb_gate_print(const dlb_gate_report *r)
     dlb_str_release(&text);
 }
 
+/* ---- Names that are the paths of files ---- */
+
+/* What stands for a byte that means something else; NULL: itself. */
+typedef const char *escape_fn(char byte);
+
+/* Control characters and what is not UTF-8 become "?". */
+static void add_escaped(dlb_str *to, const char *text, escape_fn *escape)
+{
+    uint32_t code;
+    for (size_t length; *text; text += length ? length : 1) {
+        const char *escaped = escape(*text);
+        length = dlb_utf8_next(text, strlen(text), &code);
+        if (escaped)
+            dlb_str_add(to, escaped);
+        else if (length == 0 || code < 0x20 || code == 0x7f)
+            dlb_str_add(to, "?");
+        else
+            dlb_str_add_bytes(to, text, length);
+    }
+}
+
 /* ---- For pull requests ---- */
+
+static const char *markdown_for(char byte)
+{
+    return byte == '|' ? "\\|" : NULL;
+}
 
 static void add_line(const dlb_gate *g, const dlb_gate_case *c, dlb_str *text)
 {
     const char *mark = c->verdict.kind == DLB_JUDGED_SAME ? "" : "**";
-    dlb_str_addf(text, "| %s %s | %s | %s | %s | %s | %s |", c->model, c->name,
+    dlb_str_add(text, "| ");
+    add_escaped(text, c->model, markdown_for);
+    dlb_str_addf(text, " %s | %s | %s | %s | %s | %s |", c->name,
                  cost_of(g, c, DLB_GATE_BEFORE).text, cost_of(g, c, DLB_GATE_AFTER).text,
                  percent(c->verdict.effect).text, interval(&c->verdict).text,
                  resolution(&c->verdict).text);
@@ -223,34 +245,29 @@ int dlb_gate_save_markdown(const dlb_gate_report *r, const char *path, dlb_error
 
 /* ---- For CI systems ---- */
 
-static void add_escaped(dlb_str *xml, const char *text)
+static const char *xml_for(char byte)
 {
-    for (; *text; text++)
-        switch (*text) {
-        case '&':
-            dlb_str_add(xml, "&amp;");
-            break;
-        case '<':
-            dlb_str_add(xml, "&lt;");
-            break;
-        case '>':
-            dlb_str_add(xml, "&gt;");
-            break;
-        case '"':
-            dlb_str_add(xml, "&quot;");
-            break;
-        default:
-            dlb_str_add_bytes(xml, text, 1);
-        }
+    switch (byte) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    default:
+        return NULL;
+    }
 }
 
 static void add_testcase(const dlb_gate *g, const dlb_gate_case *c, bool alarm, dlb_str *xml)
 {
     const dlb_judgement *v = &c->verdict;
     dlb_str_add(xml, "  <testcase classname=\"");
-    add_escaped(xml, c->model);
+    add_escaped(xml, c->model, xml_for);
     dlb_str_add(xml, "\" name=\"");
-    add_escaped(xml, c->name);
+    add_escaped(xml, c->name, xml_for);
     double seconds = median_time(g, c, DLB_GATE_AFTER);
     if (isnan(seconds))
         dlb_str_add(xml, "\">\n");

@@ -94,19 +94,21 @@ static int find_commit(const char *revision, dlb_str *tree, dlb_str *commit, dlb
     return 0;
 }
 
-/* A clone is renamed when it is whole, so that one which was interrupted is never built. */
+/* A clone is renamed when it is whole, so that one which was interrupted is never built. Another
+ * check of the same commit may be the first to have one. */
 static int check_out(const char *tree, const char *commit, const char *folder, dlb_error *err)
 {
     if (dlb_file_exists(folder))
         return 0;
     dlb_str part = DLB_STR_INIT;
-    dlb_str_addf(&part, "%s.part", folder);
-    dlb_file_remove_tree(part.text);
+    dlb_str_addf(&part, "%s.part-%ld", folder, (long)getpid());
     const char *const clone[] = {"git",           "clone", "--quiet", "--shared",
                                  "--no-checkout", tree,    part.text, NULL};
     const char *const checkout[] = {"git",     "-C",       part.text, "checkout",
                                     "--quiet", "--detach", commit,    NULL};
-    bool well = run_loud(clone) && run_loud(checkout) && rename(part.text, folder) == 0;
+    bool well = run_loud(clone) && run_loud(checkout) &&
+                (rename(part.text, folder) == 0 || dlb_file_exists(folder));
+    dlb_file_remove_tree(part.text);
     dlb_str_release(&part);
     return well ? 0
                 : dlb_fail(err, DLB_BAD_INPUT, "%s could not be checked out at %s", commit, folder);

@@ -2,24 +2,13 @@
 
 #include "base/file.h"
 #include "cli/cmd.h"
+#include "cli/outputs.h"
 #include "cli/train_record.h"
-
-typedef struct output {
-    const char *flag, *path;
-} output;
 
 enum { CSV, RESULT, STEPS, TRACE, CHECKPOINT, OUTPUTS };
 
-static int check_pair(const output *a, const output *b, dlb_error *err)
-{
-    if (!a->path || !b->path || !dlb_file_same(a->path, b->path))
-        return 0;
-    return dlb_fail(err, DLB_BAD_INPUT, "%s and %s name the same file, %s", a->flag, b->flag,
-                    b->path);
-}
-
 /* Rank N writes its trace to FILE.N. */
-static int check_traces(const output *trace, const output *other, int ranks, dlb_error *err)
+static int check_traces(const dlb_output *trace, const dlb_output *other, int ranks, dlb_error *err)
 {
     size_t length = trace->path ? strlen(trace->path) : 0;
     long long rank;
@@ -31,17 +20,11 @@ static int check_traces(const output *trace, const output *other, int ranks, dlb
                     other->path, rank, trace->flag);
 }
 
-static int check_names(const output outputs[OUTPUTS], int ranks, dlb_error *err)
+static int check_names(const dlb_output outputs[OUTPUTS], int ranks, dlb_error *err)
 {
-    int status = 0;
-    for (int i = 0; status == 0 && i < OUTPUTS; i++) {
-        if (outputs[i].path && !*outputs[i].path)
-            status = dlb_fail(err, DLB_BAD_INPUT, "%s needs the name of a file", outputs[i].flag);
-        for (int k = 0; status == 0 && k < i; k++)
-            status = check_pair(&outputs[k], &outputs[i], err);
-        if (status == 0)
-            status = check_traces(&outputs[TRACE], &outputs[i], ranks, err);
-    }
+    int status = dlb_outputs_check(outputs, OUTPUTS, err);
+    for (int i = 0; status == 0 && i < OUTPUTS; i++)
+        status = check_traces(&outputs[TRACE], &outputs[i], ranks, err);
     return status;
 }
 
@@ -57,7 +40,7 @@ static int check_csv(const char *path, dlb_session *session, dlb_error *err)
 
 int dlb_train_files_check(const dlb_train_files *files, dlb_session *session, dlb_error *err)
 {
-    const output outputs[OUTPUTS] = {
+    const dlb_output outputs[OUTPUTS] = {
         [CSV] = {"--csv", files->csv},
         [RESULT] = {"--result", files->result},
         [STEPS] = {"--steps", files->steps},

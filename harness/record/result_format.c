@@ -1,6 +1,5 @@
 /* A result as JSON text. */
-#include <jansson.h>
-
+#include "record/json_text.h"
 #include "record/result.h"
 
 /*
@@ -19,20 +18,6 @@ static void push(json_t *array, json_t *value, bool *whole)
         *whole = false;
 }
 
-/* A text that is not UTF-8 loses its bytes beyond ASCII: JSON has no place for them. */
-static json_t *text_to_json(const char *text)
-{
-    json_t *json = json_string(text);
-    if (json)
-        return json;
-    dlb_str plain = DLB_STR_INIT;
-    for (const char *c = text; *c; c++)
-        dlb_str_add_bytes(&plain, (unsigned char)*c < 0x80 ? c : "?", 1);
-    json = json_string(plain.text);
-    dlb_str_release(&plain);
-    return json;
-}
-
 static json_t *cell_to_json(const dlb_cell *cell)
 {
     switch (cell->kind) {
@@ -41,7 +26,7 @@ static json_t *cell_to_json(const dlb_cell *cell)
     case DLB_CELL_REAL:
         return json_real(cell->real);
     case DLB_CELL_TEXT:
-        return text_to_json(cell->text);
+        return dlb_json_text(cell->text);
     case DLB_CELL_MISSING:
         break;
     }
@@ -51,9 +36,9 @@ static json_t *cell_to_json(const dlb_cell *cell)
 static json_t *counter_to_json(const dlb_row_counter *counter, bool *whole)
 {
     json_t *object = json_object();
-    put(object, "name", text_to_json(counter->name), whole);
+    put(object, "name", dlb_json_text(counter->name), whole);
     put(object, "value", counter->missing ? json_null() : json_integer(counter->value), whole);
-    put(object, "why", counter->missing ? text_to_json(counter->why) : json_null(), whole);
+    put(object, "why", counter->missing ? dlb_json_text(counter->why) : json_null(), whole);
     return object;
 }
 
@@ -89,7 +74,7 @@ static json_t *settings_to_json(const dlb_setting_list *list, bool *whole)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < list->count; i++)
-        put(object, list->settings[i].key, text_to_json(list->settings[i].value), whole);
+        put(object, list->settings[i].key, dlb_json_text(list->settings[i].value), whole);
     return object;
 }
 
@@ -97,7 +82,7 @@ static json_t *extras_to_json(const dlb_row *row, bool *whole)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < row->extra_count; i++)
-        put(object, row->extras[i].name, text_to_json(row->extras[i].text), whole);
+        put(object, row->extras[i].name, dlb_json_text(row->extras[i].text), whole);
     return object;
 }
 
@@ -105,7 +90,7 @@ static json_t *texts_to_json(const dlb_text_list *list, bool *whole)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < list->count; i++)
-        push(array, text_to_json(list->texts[i]), whole);
+        push(array, dlb_json_text(list->texts[i]), whole);
     return array;
 }
 

@@ -135,3 +135,13 @@ if [ "$(nproc)" -gt 1 ] && [ -z "$(sanitizer)" ]; then
     expect_stdout '^exchange of gradients: 2 ranks'
     expect_stdout '^  1 KB +shm +[0-9.]+ [nµm]?s '
 fi
+
+it 'refuses files that would replace each other'
+refuse '--csv and --json name the same file, one' "${tiny[@]}" --csv one --json one
+
+it 'writes all of its results for models of any name'
+cp tiny.model $'odd \xff|name.model'
+expect_exit 0 "$DLBENCH" bench --model $'./odd \xff|name.model' --data synthetic --batch 16 --steps 1 \
+    --rounds 1 --budget 1 --isa sse --kernels ref --only 'dense_1 forward' --json odd.json
+expect_file odd.json '"model": "\./odd \?\|name.model"'
+expect_file odd.json '"operation": "dense_1 forward"'

@@ -182,3 +182,12 @@ TMPDIR=$PWD/scratch expect_exit 0 "$DLBENCH" selftest stats --checks 1 --slowdow
 expect_stdout '^ +1000 % +1 +100.0 % .* 100.0 %'
 expect_file selftest.csv "^1,0,0,1000,$kernel,slower,"
 expect_equal '' "$(ls scratch)"
+
+it 'writes tables and verdicts for models of any name'
+cp "$SOURCE/models/horovod_cnn.model" $'odd <\x01\xff|&.model'
+expect_exit 1 "$DLBENCH" check --model $'./odd <\x01\xff|&.model' --data synthetic --against ./fast --rounds 6 \
+    --markdown odd.md --junit odd.xml
+expect_file odd.md '^\| \./odd <\?\?\\\|&\.model relu_3 forward '
+expect_file odd.xml 'classname="\./odd &lt;\?\?|&amp;\.model"'
+expect_exit 2 "$DLBENCH" check "${quick[@]}" --against ./fast --csv one --junit ./one
+expect_stderr '--csv and --junit name the same file'
