@@ -104,15 +104,21 @@ static void add_times(dlb_bench_table *table, double seconds, double low, double
     add_range(table, low / unit, high / unit, decimals_of(seconds / unit));
 }
 
+/* A zeroed spread is of nothing, too. */
+static double low_of(const dlb_spread *spread)
+{
+    return spread->count ? spread->lower : NAN;
+}
+
 void dlb_bench_table_add_time(dlb_bench_table *table, const dlb_spread *seconds)
 {
-    add_times(table, seconds->median, seconds->lower, seconds->upper);
+    add_times(table, seconds->median, low_of(seconds), seconds->upper);
 }
 
 void dlb_bench_table_add_ratio(dlb_bench_table *table, const dlb_spread *ratio)
 {
     dlb_bench_table_add(table, dlb_bench_ratio(ratio->median).text);
-    add_range(table, ratio->lower, ratio->upper, 2);
+    add_range(table, low_of(ratio), ratio->upper, 2);
 }
 
 void dlb_bench_table_add_time_interval(dlb_bench_table *table, const dlb_interval *seconds)
