@@ -83,7 +83,7 @@ void dlb_exchange_free(dlb_exchange *exchange); /* collective, unless the comm i
 
 dlb_exchange_kind dlb_exchange_kind_of(const dlb_exchange *exchange); /* never AUTO */
 
-/* The flat arrays, zeroed at first. With shm a node's ranks have one array of parameters. */
+/* The flat arrays, zeroed at first. With shm a node's ranks may have one array of parameters. */
 float *dlb_exchange_parameters(dlb_exchange *exchange);
 float *dlb_exchange_gradients(dlb_exchange *exchange);
 

@@ -1,12 +1,15 @@
 /*
  * The exchange in memory that the ranks of a node share; between nodes, by messages.
  *
- * Every rank of a node sees the gradients of all others there, and there is one array of
- * parameters. Marks say how far each rank is with a bucket: no rank reads gradients before their
- * owner is ready (who does may write them back as they are), or writes parameters before all are;
- * nobody goes on to the next step with a bucket before all are done with it. With several nodes,
- * each rank sums its part over its node and exchanges it with its counterparts, the ranks with the
- * same number on other nodes.
+ * Every rank of a node sees the gradients of all others there. Many parameters are one array for
+ * all. Few are an array for each rank, and who has updated some leaves them in the others'
+ * gradients of these, which it has just read and so has at hand: no line of memory is then written
+ * by one that two have read, which takes several times as long (dlk/lines.h).
+ *
+ * Marks say how far each rank is with a bucket: no rank reads or writes what belongs to another
+ * before its owner is ready, or writes common parameters before all are; nobody goes on to the next
+ * step with a bucket before all are done with it. With several nodes, each rank sums its part over
+ * its node and exchanges it with its counterparts, the ranks with the same number on other nodes.
  */
 #include <stdalign.h>
 
@@ -14,6 +17,7 @@
 #include "comm/exchange_state.h"
 #include "comm/radix.h"
 #include "comm/rollcall.h"
+#include "comm/runtime.h"
 #include "comm/window.h"
 #include "dlk/lines.h"
 #include "dlk/tree.h"
@@ -23,6 +27,9 @@
  * and it reads the parameters no more. DONE: its part of the parameters is updated.
  */
 enum mark { READY, DONE, MARKS };
+
+/* Floats that a second-level cache holds beside a rank's other data. */
+enum { FEW_PARAMETERS = 64 * 1024 };
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "marks are shared between processes");
 
@@ -48,6 +55,7 @@ typedef struct shm_exchange {
     dlb_window window;
     control **controls;    /* [ranks] */
     float **gradients;     /* [ranks] */
+    float *own_parameters; /* NULL: those in the first segment are everyone's */
     dlb_range *node_parts; /* [bucket_count]: this rank's share of what its node does */
     shm_bucket *buckets;   /* [bucket_count] */
     int64_t step;          /* of arrivals */
@@ -106,22 +114,30 @@ static void *in_segment(const shm_exchange *shm, int local, size_t offset)
     return shm->window.segments[local] + offset;
 }
 
-/* Control, gradients and, in the first segment, parameters. */
+static bool are_few(const dlb_exchange *base)
+{
+    return base->count <= FEW_PARAMETERS;
+}
+
+/* Control, gradients and, in the first segment, common parameters. */
 static int share_memory(shm_exchange *shm, dlb_error *err)
 {
     dlb_exchange *base = &shm->base;
     size_t own = control_bytes(base) + array_bytes(base);
-    size_t bytes = own + (shm->local == 0 ? array_bytes(base) : 0);
-    size_t node_bytes = own * (size_t)shm->ranks + array_bytes(base);
+    size_t common = are_few(base) ? 0 : array_bytes(base);
+    size_t bytes = own + (shm->local == 0 ? common : 0);
+    size_t node_bytes = own * (size_t)shm->ranks + common;
     int status = dlb_window_open(&shm->window, base->comm, bytes, node_bytes, err);
     if (status < 0)
         return status;
+    if (are_few(base))
+        shm->own_parameters = dlb_alloc(base->count, sizeof(float));
     for (int r = 0; r < shm->ranks; r++) {
         shm->controls[r] = in_segment(shm, r, 0);
         shm->gradients[r] = in_segment(shm, r, control_bytes(base));
     }
     base->gradients = in_segment(shm, shm->local, control_bytes(base));
-    base->parameters = in_segment(shm, 0, own);
+    base->parameters = shm->own_parameters ? shm->own_parameters : in_segment(shm, 0, own);
     return 0;
 }
 
@@ -130,6 +146,8 @@ static void touch_memory(shm_exchange *shm)
 {
     dlb_exchange *base = &shm->base;
     memset(shm->window.segments[shm->local], 0, control_bytes(base) + array_bytes(base));
+    if (shm->own_parameters)
+        return;
     for (int b = 0; b < base->bucket_count; b++) {
         dlb_range part = shm->node_parts[b];
         memset(base->parameters + part.first, 0, dlb_range_length(part) * sizeof(float));
@@ -204,6 +222,7 @@ static bool close_shm(dlb_exchange *exchange, bool whole)
         MPI_Comm_free(&shm->world);
     }
     dlb_window_close(&shm->window, quiet);
+    dlb_mpi_release(shm->own_parameters, quiet);
     free(shm->node_parts);
     free(shm->buckets);
     free(shm->gradients);
@@ -266,10 +285,46 @@ static void leave_started(shm_exchange *shm, int bucket)
     enter(&shm->buckets[bucket], several_nodes(shm) ? EXCHANGING : ARRIVED);
 }
 
+static void copy(float *to, const float *from, dlb_range range)
+{
+    memcpy(to + range.first, from + range.first, dlb_range_length(range) * sizeof *to);
+}
+
+/* Leave what this rank, or its counterparts, have updated to the others on the node. */
+static void hand_out(const shm_exchange *shm, int bucket)
+{
+    for (int r = 0; r < shm->ranks; r++)
+        if (r != shm->local)
+            copy(shm->gradients[r], shm->own_parameters, shm->node_parts[bucket]);
+}
+
+/* Take what the others have left. Gradients will be written there next. */
+static void take_in(const shm_exchange *shm, int bucket)
+{
+    const dlb_exchange *base = &shm->base;
+    for (int r = 0; r < shm->ranks; r++) {
+        dlb_range part = dlb_division_node_part(&base->division, base->buckets[bucket], r);
+        if (r == shm->local)
+            continue;
+        copy(shm->own_parameters, base->gradients, part);
+        dlk_take_over(base->gradients + part.first, dlb_range_length(part));
+    }
+}
+
 static void be_done(shm_exchange *shm, int bucket)
 {
+    if (shm->own_parameters)
+        hand_out(shm, bucket);
     set_mark(shm, bucket, DONE);
     enter(&shm->buckets[bucket], SHARED);
+}
+
+/* Everyone on the node is done. */
+static void leave_shared(shm_exchange *shm, int bucket)
+{
+    if (shm->own_parameters)
+        take_in(shm, bucket);
+    enter(&shm->buckets[bucket], IDLE);
 }
 
 /* As far as it can go. */
@@ -283,7 +338,7 @@ static void advance(shm_exchange *shm, int bucket)
     if (b->phase == SHARING && dlb_radix_shared(shm->radix, bucket))
         be_done(shm, bucket);
     if (b->phase == SHARED && all_reached(shm, bucket, DONE))
-        enter(b, IDLE);
+        leave_shared(shm, bucket);
 }
 
 /* Other nodes may wait for any bucket; on this node nobody waits for what advance does. */
@@ -327,8 +382,9 @@ static void sum(dlb_exchange *exchange, int bucket, dlb_range part)
 static void count_bytes(shm_exchange *shm, int bucket)
 {
     int64_t bytes = (int64_t)(dlb_range_length(shm->node_parts[bucket]) * sizeof(float));
-    shm->base.bytes.received += bytes * (shm->ranks - 1);
-    shm->base.bytes.sent += shm->ranks > 1 ? bytes : 0;
+    int others = shm->ranks - 1, places = shm->own_parameters ? others : others > 0;
+    shm->base.bytes.received += bytes * others;
+    shm->base.bytes.sent += bytes * places;
 }
 
 static void share(dlb_exchange *exchange, int bucket)
@@ -394,6 +450,9 @@ static void poll(dlb_exchange *exchange)
 static int broadcast(dlb_exchange *exchange, dlb_error *err)
 {
     shm_exchange *shm = of(exchange);
+    if (shm->own_parameters)
+        return dlb_comm_broadcast(exchange->comm, exchange->parameters,
+                                  exchange->count * sizeof(float), err);
     int status = dlb_comm_barrier(exchange->comm, err);
     if (status == 0 && several_nodes(shm) && shm->local == 0)
         status = dlb_comm_broadcast_on(exchange->comm, shm->counterparts, 0, exchange->parameters,

@@ -16,6 +16,7 @@
 #include "dlk/tree.h"
 
 enum { GRAIN = DLB_EXCHANGE_GRAIN, STEPS = 3, MOST_BUCKETS = 6, TRIALS = 12 };
+enum { FEW_PARAMETERS = 64 * 1024 }; /* so that each rank of a node has them */
 
 static const uint32_t seed = 20240607;
 
@@ -235,12 +236,14 @@ static void expect_bits(const player *p, const float *got, const float *want, co
               (double)got[i], (double)want[i]);
 }
 
-/* Each float goes to the one rank that sums it from all others, and back to them. */
+/* Each float goes to the one rank that sums it from all others, and back to them; once, where many
+ * are common to the ranks of a node. */
 static void check_bytes(const player *p)
 {
     dlb_exchange_bytes bytes = dlb_exchange_take_bytes(p->exchange);
     double sums[2] = {(double)bytes.sent, (double)bytes.received};
     double all = (double)p->t.count * sizeof(float) * STEPS, others = p->ranks - 1;
+    double places = p->t.count <= FEW_PARAMETERS ? others : 1;
     dlb_error err;
     CHECK(dlb_comm_sum(p->comm, sums, 2, &err) == 0, "%s", err.message);
     if (p->ranks == 1)
@@ -249,7 +252,8 @@ static void check_bytes(const player *p)
         CHECK(sums[0] == 2 * others * all && sums[1] == sums[0], "%g and %g bytes", sums[0],
               sums[1]);
     else if (p->local == p->ranks)
-        CHECK(sums[0] == all && sums[1] == others * all, "%g and %g bytes", sums[0], sums[1]);
+        CHECK(sums[0] == places * all && sums[1] == others * all, "%g and %g bytes", sums[0],
+              sums[1]);
     bytes = dlb_exchange_take_bytes(p->exchange);
     CHECK(bytes.sent == 0 && bytes.received == 0, "taken twice");
 }
