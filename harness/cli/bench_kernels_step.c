@@ -70,7 +70,9 @@ void dlb_bench_step_take(dlb_bench_step *step, const dlb_batch *batch, const dlb
 
 static void run_op(dlb_bench_step *step, const dlb_op *op)
 {
-    dlb_node_context context = {.kernels = step->kernels, .step = &step->batch};
+    dlb_blocks in_no_chain = {0};
+    dlb_node_context context = {
+        .kernels = step->kernels, .step = &step->batch, .blocks = &in_no_chain};
     op->run(op->self, &context, step->team);
 }
 

@@ -168,7 +168,7 @@ int dlb_trunk_stages(const dlb_model *model, int first, const dlk_kernels *kerne
  */
 static bool is_small_dense(const dlb_layer *layer)
 {
-    enum { SMALL_WEIGHTS = 4096, SHORT_INPUT = 1024 }; /* floats */
+    enum { SMALL_WEIGHTS = 16384, SHORT_INPUT = 1024 }; /* floats */
     return layer->weights <= SMALL_WEIGHTS && layer->in.c <= SHORT_INPUT;
 }
 

@@ -373,7 +373,7 @@ static void write_program(dlb_graph *g, dlb_program *program, const additions *m
     dlb_node_add_loss(&g->nodes[g->node_count - 1], program, train);
     if (train)
         write_backward(g, program, more);
-    dlb_program_seal(program);
+    dlb_program_seal(program, g->batch);
 }
 
 int dlb_graph_create(dlb_graph **created, const dlb_model *model, int batch,
@@ -485,8 +485,10 @@ bool dlb_graph_takes_pixels(const dlb_model *model, const dlk_kernels *kernels)
 static void run_program(dlb_graph *g, dlb_program *program, dlb_pool *pool, const dlb_step *step,
                         dlb_trace *trace)
 {
-    dlb_node_context context = {
-        .kernels = &g->kernels, .step = step, .evaluating = program == &g->evaluate};
+    dlb_node_context context = {.kernels = &g->kernels,
+                                .step = step,
+                                .blocks = &program->blocks,
+                                .evaluating = program == &g->evaluate};
     *step->result = (dlk_softmax_result){0};
     dlb_program_run(program, pool, &context, step->n, trace);
 }

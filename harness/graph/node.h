@@ -11,6 +11,7 @@
 typedef struct dlb_node_context {
     const dlk_kernels *kernels;
     const dlb_step *step;
+    dlb_blocks *blocks; /* of the program: which images those that follow a chain can take */
     bool evaluating;
 } dlb_node_context;
 

@@ -8,7 +8,7 @@
 struct dlb_pool {
     dlb_pool_options options;
     float *scratch, *shared;
-    dlk_share *shares; /* [threads] */
+    dlk_share *shares; /* of all teams */
     dlk_team *teams;
 };
 
@@ -30,7 +30,7 @@ static void make_team(const dlb_pool *pool, dlk_team *team, int index, int size)
 {
     int first = first_thread(pool, index);
     const dlb_pool_options *o = &pool->options;
-    dlk_team_init(team, size, pool->shares + first,
+    dlk_team_init(team, size, pool->shares + DLK_TEAM_SHARES(first),
                   pool->scratch + (size_t)first * o->scratch_floats, o->scratch_floats, o->spin_ns);
     team->shared = pool->shared + (size_t)index * o->shared_floats;
     team->between = o->between;
@@ -69,7 +69,7 @@ int dlb_pool_create(dlb_pool **created, const dlb_pool_options *options, dlb_err
         return dlb_fail(err, DLB_FAIL, "%d threads need %.1f GB of scratch memory; take fewer",
                         options->threads, 4e-9 * (double)(scratch + shared));
     }
-    pool->shares = dlb_alloc((size_t)options->threads, sizeof *pool->shares);
+    pool->shares = dlb_alloc(DLK_TEAM_SHARES((size_t)options->threads), sizeof *pool->shares);
     pool->teams = dlb_alloc((size_t)options->teams, sizeof *pool->teams);
     for (int t = 0; t < options->teams; t++) {
         make_team(pool, &pool->teams[t], t, first_thread(pool, t + 1) - first_thread(pool, t));

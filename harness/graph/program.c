@@ -19,7 +19,9 @@ void dlb_program_init(dlb_program *program)
 
 void dlb_program_release(dlb_program *program)
 {
+    dlb_blocks_release(&program->blocks);
     free(program->names);
+    free(program->followed);
     free(program->fills);
     free(program->together);
     free(program->taken);
@@ -86,7 +88,7 @@ static bool must_precede(const dlb_op *early, const dlb_op *late)
 
 static bool continues(const dlb_op *op, const dlb_op *next)
 {
-    return op->part && next->part && !next->fills && next->phase == op->phase;
+    return op->part && next->part && !next->fills;
 }
 
 /* Both names are cut to fit. */
@@ -117,25 +119,38 @@ static int end_together(const dlb_program *program, int i)
     return continues(op, op + 1) ? program->together[i + 1] : i + 1;
 }
 
+/* Whether what is run together behind operation i ends with one that follows. */
+static bool is_followed(const dlb_program *program, int i)
+{
+    int next = program->together[i];
+    if (program->fills[i] || !program->ops[i].part || next == program->count)
+        return false;
+    int last = program->fills[next] ? program->together[next] - 1 : next;
+    return program->ops[last].follows;
+}
+
 static void find_together(dlb_program *program)
 {
     size_t count = (size_t)program->count;
     program->together = dlb_alloc(count, sizeof *program->together);
     program->fills = dlb_alloc(count, sizeof *program->fills);
+    program->followed = dlb_alloc(count, sizeof *program->followed);
     program->names = dlb_alloc(count, sizeof *program->names);
     for (int i = program->count - 1; i >= 0; i--) {
         const dlb_op *op = &program->ops[i];
         program->fills[i] = fills(program, i);
         program->together[i] = end_together(program, i);
+        program->followed[i] = is_followed(program, i);
         name_together(op, &program->ops[program->together[i] - 1], program->names[i],
                       sizeof *program->names);
     }
 }
 
-void dlb_program_seal(dlb_program *program)
+void dlb_program_seal(dlb_program *program, int images)
 {
     int count = program->count;
     find_together(program);
+    dlb_blocks_init(&program->blocks, images);
     size_t edges = 0, capacity = 0;
     program->successor_start = dlb_alloc((size_t)count + 1, sizeof(int));
     program->waits_for = dlb_alloc((size_t)count, sizeof(int));
@@ -166,14 +181,19 @@ typedef struct run {
     dlk_gate progress;    /* advances when an operation has ended */
 } run;
 
-/* What began at `start` has ended. Returns seconds × the team's share of the threads. */
-static double note_time(const run *r, int team_index, const dlk_team *team, const char *name,
-                        dlb_phase phase, int64_t start)
+/* ---- Where the time goes ---- */
+
+static void trace(const run *r, int team_index, const char *name, dlb_phase phase, int64_t start,
+                  int64_t end)
 {
-    int64_t end = dlb_clock_ns();
     if (r->trace)
         dlb_trace_add(r->trace, team_index, name, dlb_phase_name(phase), start, end);
-    return 1e-9 * (double)(end - start) * team->size / dlb_pool_threads(r->pool);
+}
+
+/* Seconds of the pool: times the team's share of the threads. */
+static double seconds_of_pool(const run *r, const dlk_team *team, int64_t ns)
+{
+    return 1e-9 * (double)ns * team->size / dlb_pool_threads(r->pool);
 }
 
 static double run_op(const run *r, int index, int team_index, dlk_team *team)
@@ -181,7 +201,9 @@ static double run_op(const run *r, int index, int team_index, dlk_team *team)
     const dlb_op *op = &r->program->ops[index];
     int64_t start = dlb_clock_ns();
     op->run(op->self, r->context, team);
-    return note_time(r, team_index, team, op->name, op->phase, start);
+    int64_t end = dlb_clock_ns();
+    trace(r, team_index, op->name, op->phase, start, end);
+    return seconds_of_pool(r, team, end - start);
 }
 
 /* ---- Some of them together ---- */
@@ -190,74 +212,148 @@ static double run_op(const run *r, int index, int team_index, dlk_team *team)
 typedef struct few_ops {
     const run *run;
     int first, end;
+    int team_index;
     dlk_team *team;
+    int turn;                   /* the first that is of backward; end: none */
+    _Atomic int64_t forward_ns; /* of all threads, in blocks before that */
+    int64_t leader_out;         /* when the leader's last block was through */
 } few_ops;
+
+static const dlb_op *op_at(const few_ops *few, int index)
+{
+    return &few->run->program->ops[index];
+}
 
 static void run_block(void *arg, int block, int thread)
 {
-    const few_ops *few = arg;
+    few_ops *few = arg;
     const run *r = few->run;
     int first = block * DLB_BLOCK_IMAGES, end = first + DLB_BLOCK_IMAGES;
+    int64_t start = dlb_clock_ns();
     dlk_team alone;
     dlk_team_init(&alone, 1, NULL, dlk_scratch(few->team, thread), few->team->scratch_floats, 0);
-    for (const dlb_op *op = &r->program->ops[few->first]; op < &r->program->ops[few->end]; op++)
+    alone.first_thread = few->team->first_thread + thread;
+    for (int i = few->first; i < few->end; i++) {
+        const dlb_op *op = op_at(few, i);
+        if (i == few->turn)
+            few->forward_ns += dlb_clock_ns() - start;
         op->part(op->self, r->context, &alone, first, end < r->images ? end : r->images);
+    }
+    dlb_blocks_note(&r->program->blocks, block);
+    if (thread == 0)
+        few->leader_out = dlb_clock_ns();
 }
 
-static void run_blocks(few_ops *few)
+static void begin_blocks(few_ops *few)
 {
-    const run *r = few->run;
-    int blocks = (r->images + DLB_BLOCK_IMAGES - 1) / DLB_BLOCK_IMAGES;
-    dlk_parallel(few->team, blocks, run_block, few);
-    for (int i = few->first; i < few->end; i++) {
-        const dlb_op *op = &r->program->ops[i];
-        if (op->gather)
-            op->gather(op->self, r->context, few->team);
-    }
+    for (int i = few->first; i < few->end; i++)
+        if (op_at(few, i)->begin)
+            op_at(few, i)->begin(op_at(few, i)->self, few->run->context, few->team);
+    dlb_blocks_begin(&few->run->program->blocks, few->run->images);
+}
+
+static void end_blocks(few_ops *few)
+{
+    dlb_blocks_end(&few->run->program->blocks);
+    for (int i = few->first; i < few->end; i++)
+        if (op_at(few, i)->gather)
+            op_at(few, i)->gather(op_at(few, i)->self, few->run->context, few->team);
+}
+
+static bool all_blocks_are_through(void *arg)
+{
+    const few_ops *few = arg;
+    return dlb_blocks_are_through(&few->run->program->blocks, 0, few->run->images);
 }
 
 /* All but the last. */
 static void run_fillers(void *arg)
 {
     const few_ops *few = arg;
-    for (int i = few->first; i < few->end - 1; i++) {
-        const dlb_op *op = &few->run->program->ops[i];
-        op->run(op->self, few->run->context, few->team);
-    }
+    const run *r = few->run;
+    dlb_blocks_await(&r->program->blocks, 0, r->images, few->team->spin_ns);
+    for (int i = few->first; i < few->end - 1; i++)
+        op_at(few, i)->run(op_at(few, i)->self, r->context, few->team);
 }
 
 /* The leader runs the others while its team begins with the last. */
 static void run_filling(few_ops *few)
 {
-    const dlb_op *op = &few->run->program->ops[few->end - 1];
-    dlk_meanwhile(few->team, run_fillers, few);
-    op->run(op->self, few->run->context, few->team);
+    const dlb_op *last = op_at(few, few->end - 1);
+    if (few->end - few->first > 1)
+        dlk_meanwhile(few->team, run_fillers, all_blocks_are_through, few);
+    last->run(last->self, few->run->context, few->team);
     if (dlk_meanwhile_is_due(few->team))
         run_fillers(few);
 }
 
-static double run_together(const run *r, int first, int team_index, dlk_team *team)
+/* A chain, and those that follow it, which may be none. */
+static void run_chain(few_ops *chain, few_ops *rest)
 {
-    const dlb_program *program = r->program;
-    few_ops few = {r, first, program->together[first], team};
+    const run *r = chain->run;
+    int64_t start = chain->leader_out = dlb_clock_ns();
+    begin_blocks(chain);
+    dlk_parallel_ahead(chain->team, r->program->blocks.count, run_block, chain);
+    if (rest->first < rest->end)
+        run_filling(rest);
+    dlk_join(chain->team);
+    end_blocks(chain);
+    trace(r, chain->team_index, r->program->names[chain->first], op_at(chain, chain->first)->phase,
+          start, chain->leader_out);
+    if (rest->first < rest->end)
+        trace(r, chain->team_index, r->program->names[rest->first], op_at(rest, rest->first)->phase,
+              chain->leader_out, dlb_clock_ns());
+}
+
+static few_ops ops_from(const run *r, int first, int team_index, dlk_team *team)
+{
+    few_ops few = {r, first, r->program->together[first], team_index, team, first, 0, 0};
+    while (few.turn < few.end && op_at(&few, few.turn)->phase == DLB_PHASE_FORWARD)
+        few.turn++;
+    return few;
+}
+
+/* Returns the end of what was run. */
+static int run_together(const run *r, int first, int team_index, dlk_team *team)
+{
+    dlb_program *program = r->program;
+    few_ops few = ops_from(r, first, team_index, team), rest = {.end = 0};
     int64_t start = dlb_clock_ns();
+    if (program->followed[first])
+        rest = ops_from(r, few.end, team_index, team);
     if (program->fills[first])
         run_filling(&few);
     else
-        run_blocks(&few);
-    return note_time(r, team_index, team, program->names[first], program->ops[first].phase, start);
+        run_chain(&few, &rest);
+    int end = rest.end ? rest.end : few.end;
+    dlb_phase phase = program->ops[end - 1].phase;
+    double forward_s = 1e-9 * (double)few.forward_ns / dlb_pool_threads(r->pool);
+    program->busy_s[DLB_PHASE_FORWARD] += forward_s;
+    program->busy_s[phase] += seconds_of_pool(r, team, dlb_clock_ns() - start) - forward_s;
+    return end;
+}
+
+/* Whether a team runs operation i together with others. */
+static bool is_together(const run *r, int i, const dlk_team *team)
+{
+    const dlb_program *program = r->program;
+    int blocks = dlb_blocks_of(r->images);
+    if (team->size == 1 || blocks < 2 || program->together[i] == i + 1)
+        return false;
+    return !program->ops[i].finer || blocks >= 2 * team->size;
 }
 
 static void lead_alone(void *arg, int team_index, dlk_team *team)
 {
     run *r = arg;
     dlb_program *program = r->program;
-    bool shares = team->size > 1 && r->images > DLB_BLOCK_IMAGES;
     for (int i = 0; i < program->count;) {
-        int end = shares ? program->together[i] : i + 1;
-        program->busy_s[program->ops[i].phase] +=
-            end > i + 1 ? run_together(r, i, team_index, team) : run_op(r, i, team_index, team);
-        i = end;
+        if (is_together(r, i, team))
+            i = run_together(r, i, team_index, team);
+        else {
+            program->busy_s[program->ops[i].phase] += run_op(r, i, team_index, team);
+            i++;
+        }
     }
 }
 

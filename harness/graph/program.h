@@ -5,11 +5,14 @@
  * what the other touches keep the order in which they were added; all others may run at the same
  * time, each on a team of the pool. A program run on one team runs in the order of addition.
  *
- * Operations of a phase that follow each other and that each go image by image are run together
- * where a team has several threads: a thread takes blocks of images through all of them, so that
- * the team meets once. And operations may fill the gaps that the next one leaves, if neither waits
- * for the other: its leader runs them while the others begin with that one, and who finds no more
- * of its tasks takes theirs. What is computed is the same.
+ * Where a team has several threads, it meets as seldom as it can; what is computed is the same:
+ * - Operations that follow each other and that each go image by image are a chain: a thread takes
+ *   blocks of images through all of them.
+ * - Operations may fill the gaps that the next one leaves, if neither waits for the other: its
+ *   leader runs them while the others begin with that one, and who finds no more of its tasks takes
+ *   theirs.
+ * - An operation may follow a chain: it begins with images that are through while others are still
+ *   in it, and what fills its gaps begins when all are.
  *
  * Life: init → add … → seal → run … → release.
  */
@@ -19,6 +22,7 @@
 #include <stdbool.h>
 
 #include "dlk/dispatch.h"
+#include "graph/blocks.h"
 #include "graph/pool.h"
 #include "graph/trace.h"
 
@@ -39,18 +43,21 @@ typedef void dlb_op_fn(void *self, void *context, dlk_team *team);
  * `first` is a multiple of DLB_BLOCK_IMAGES. */
 typedef void dlb_op_part_fn(void *self, void *context, dlk_team *alone, int first, int end);
 
-enum { DLB_BLOCK_IMAGES = 16 };
-
 typedef struct dlb_op {
     char name[48]; /* "conv2d_1 forward" */
     dlb_phase phase;
     dlb_op_fn *run;
     dlb_op_part_fn *part; /* NULL: it does not go image by image */
-    dlb_op_fn *gather;    /* to be run after all parts; NULL: they leave nothing to do */
+    dlb_op_fn *begin;     /* to be run before all parts, */
+    dlb_op_fn *gather;    /* and after them; NULL: there is nothing to do */
     void *self;           /* passed to all of them; not owned */
-    bool fills; /* its tasks are short: they may be taken while the next operation is under way */
-    bool gaps;  /* its tasks are long; it uses neither the team's shared scratch nor, from one job
-                   to the next, that of a thread */
+    bool finer;   /* its own tasks are smaller than blocks: if there are few, it is better run by
+                     itself */
+    bool fills;   /* its tasks are short: they may be taken while the next operation is under way */
+    bool gaps;    /* its tasks are long; it uses neither the team's shared scratch nor, from one job
+                     to the next, that of a thread */
+    bool follows; /* what it reads and writes of an image is all that it shares with the chain
+                     before it, and it awaits the image (dlb_program.blocks) */
     dlk_operation
         operation; /* the entry of the table of kernels that it calls; DLK_OP_COUNT: none */
     int read_count, write_count;
@@ -66,10 +73,12 @@ typedef struct dlb_program {
     int *waits_for;       /* number of predecessors of each operation */
     int *together;        /* the end of the operations that can be run together from each on */
     bool *fills;          /* whether each can fill the gaps of the next */
+    bool *followed;       /* whether those together from each on are a chain that the next follow */
     char (*names)[48];    /* of those, [i, together[i]), as one */
 
     /* One run. */
-    int *remaining; /* predecessors that have not ended */
+    dlb_blocks blocks; /* in a chain that is followed */
+    int *remaining;    /* predecessors that have not ended */
     bool *taken;
     int ended;
     double busy_s[DLB_PHASES]; /* summed up over runs: seconds × share of the pool's threads */
@@ -88,12 +97,12 @@ void dlb_op_writes(dlb_op *op, int buffer);
 
 void dlb_program_add(dlb_program *program, const dlb_op *op);
 
-/* Work out the order. No operation may be added after this. */
-void dlb_program_seal(dlb_program *program);
+/* Work out the order; a run has so many images at most. No operation may be added after this. */
+void dlb_program_seal(dlb_program *program, int images);
 
 /*
  * Run every operation once; `context`, which has that many images, is passed to each. `trace` may
- * be NULL.
+ * be NULL: it has what a leader did when.
  */
 void dlb_program_run(dlb_program *program, dlb_pool *pool, void *context, int images,
                      dlb_trace *trace);

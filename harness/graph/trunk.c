@@ -65,6 +65,15 @@ static void plan_scratch(dlb_trunk *t)
     t->scratch_lanes_planes = reserve(t, images * planes / sizeof(float) + 1);
 }
 
+/* As many as have some of DLK_SLACK elements. */
+static int count_images_behind(const dlb_trunk *t)
+{
+    size_t least = DLK_SLACK;
+    for (int k = 0; k < t->count; k++)
+        least = t->stages[k].outputs < least ? t->stages[k].outputs : least;
+    return (int)((DLK_SLACK + least - 1) / least);
+}
+
 dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlk_kernels *kernels,
                             const dlb_stage *stages, int count, int batch, dlb_buffers *buffers)
 {
@@ -86,7 +95,9 @@ dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlk_kernels *kernels,
         t->stages[k].plan = &t->plans[k];
         plan_stage(t, &t->stages[k], k == count - 1, buffers);
     }
+    t->images_behind = count_images_behind(t);
     size_t groups = (size_t)dlb_trunk_groups(t, batch);
+    t->begun = dlb_alloc(groups, sizeof *t->begun);
     t->taken = dlb_alloc(groups, sizeof *t->taken);
     t->places = dlb_alloc(groups, sizeof *t->places);
     t->ended = dlb_alloc(groups, sizeof *t->ended);
@@ -103,6 +114,7 @@ void dlb_trunk_free(dlb_trunk *trunk)
     free(trunk->ended);
     free(trunk->places);
     free(trunk->taken);
+    free(trunk->begun);
     free(trunk->stages);
     free(trunk->plans);
     free(trunk);
@@ -146,6 +158,9 @@ void dlb_trunk_add_forward(dlb_trunk *t, dlb_program *program)
 {
     dlb_op op = {.phase = DLB_PHASE_FORWARD,
                  .run = dlb_trunk_run_forward,
+                 .begin = dlb_trunk_begin_forward,
+                 .part = dlb_trunk_part_forward,
+                 .finer = true,
                  .self = t,
                  .operation = DLK_OP_COUNT};
     dlb_op_name(&op, t->first->layer->name, t->last->layer->name, "forward");
@@ -163,6 +178,7 @@ void dlb_trunk_add_backward(dlb_trunk *t, dlb_program *program)
                  .run = dlb_trunk_run_backward,
                  .self = t,
                  .gaps = true,
+                 .follows = true,
                  .operation = DLK_OP_COUNT};
     dlb_op_name(&op, t->first->layer->name, t->last->layer->name, "backward");
     dlb_op_reads(&op, t->first->x_buffer);

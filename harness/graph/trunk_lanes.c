@@ -70,7 +70,8 @@ static void run_stage(const lot *l, int k)
     const dlb_trunk *t = l->pass->trunk;
     const dlb_stage *plan = &t->plans[k];
     bool training = !l->pass->context->evaluating;
-    dlk_stage_pass pass = {.prepared = dlb_trunk_weights_for(t, l->thread, DLB_WEIGHTS_LANES, k),
+    dlk_stage_pass pass = {.prepared =
+                               dlb_trunk_weights_for(l->pass, l->thread, DLB_WEIGHTS_LANES, k),
                            .x = lanes_before(l, k),
                            .y = lanes_before(l, k + 1),
                            .winner = training ? bytes_at(l, t->scratch_lanes_winner) : NULL,
@@ -103,6 +104,13 @@ static void forward_lot(void *arg, int number, int thread)
     enter_trunk(&l);
     for (int k = 0; k < pass->trunk->count; k++)
         run_stage(&l, k);
+}
+
+void dlb_trunk_part_forward_lanes(dlb_trunk_pass *pass, int first, int end)
+{
+    int lanes = pass->trunk->lanes->images;
+    for (int number = first / lanes; number * lanes < end; number++)
+        forward_lot(pass, number, 0);
 }
 
 void dlb_trunk_forward_lanes(dlb_trunk_pass *pass, dlk_team *team)

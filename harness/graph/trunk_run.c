@@ -126,7 +126,7 @@ static const float *forward_stage(const trunk_image *image, int k, const float *
     const dlb_stage *plan = stage->plan;
     float *y = values_after(image, k);
     dlk_stage_pass pass = {
-        .prepared = dlb_trunk_weights_for(t, image->thread, DLB_WEIGHTS_FORWARD, k),
+        .prepared = dlb_trunk_weights_for(image->pass, image->thread, DLB_WEIGHTS_FORWARD, k),
         .x = x,
         .y = y,
         .x_planes = are_planes(image->pass, k - 1),
@@ -179,7 +179,7 @@ static float *return_stage(const trunk_image *image, int k, const float *const i
     const dlb_stage *plan = stage->plan;
     float *dx = plan->data ? image->scratch + t->scratch_gradients[k % 2] : NULL;
     dlk_stage_return back = {
-        .prepared = dlb_trunk_weights_for(t, image->thread, DLB_WEIGHTS_BACK, k),
+        .prepared = dlb_trunk_weights_for(image->pass, image->thread, DLB_WEIGHTS_BACK, k),
         .x = inputs[k],
         .y = k + 1 < t->count ? inputs[k + 1] : values_after(image, k),
         .dy = dy,
@@ -271,27 +271,73 @@ static void add_pairs(const dlb_trunk_pass *pass, int group)
     }
 }
 
-/* Threads take their share from its end on: what forward has left last is still in cache. Whose
- * task a group is changes no sum. */
-static int group_of(const dlb_trunk_pass *pass, int task)
+/* Those of a group: [first, end). */
+typedef struct images {
+    int first, end;
+} images;
+
+static images images_of(const dlb_trunk_pass *pass, int group)
 {
-    int share = 0;
-    while (task >= dlk_share_start(pass->team, pass->groups, share + 1))
-        share++;
-    int first = dlk_share_start(pass->team, pass->groups, share);
-    int end = dlk_share_start(pass->team, pass->groups, share + 1);
-    return end - 1 - (task - first);
+    int n = pass->context->step->n;
+    return (images){dlb_group_start(n, pass->groups, group),
+                    dlb_group_start(n, pass->groups, group + 1)};
+}
+
+/* Whether all that is read for a group has come forward. */
+static bool has_come(const dlb_trunk_pass *pass, int group)
+{
+    images some = images_of(pass, group);
+    int n = pass->context->step->n, end = some.end + pass->trunk->images_behind;
+    return dlb_blocks_are_through(pass->context->blocks, some.first, end < n ? end : n);
+}
+
+/* Begin with a group, unless somebody else has, or it has not come yet. */
+static bool begin_group(const dlb_trunk_pass *pass, int group)
+{
+    _Atomic int *begun = &pass->trunk->begun[group];
+    return atomic_load_explicit(begun, memory_order_relaxed) == 0 && has_come(pass, group) &&
+           atomic_exchange_explicit(begun, 1, memory_order_relaxed) == 0;
+}
+
+/*
+ * A group that can be begun with, or -1: first of the thread's own share, then of what the others
+ * have left. Each is taken from its end on: what forward has left last is still in cache, and the
+ * largest groups come first. Whose task a group is changes no sum.
+ */
+static int find_group(const dlb_trunk_pass *pass, int thread)
+{
+    int size = pass->team->size;
+    for (int i = 0; i < size; i++) {
+        int share = (thread + i) % size;
+        int first = dlk_share_start(pass->team, pass->groups, share);
+        for (int group = dlk_share_start(pass->team, pass->groups, share + 1); group-- > first;)
+            if (begin_group(pass, group))
+                return group;
+    }
+    return -1;
+}
+
+/* There are as many groups as tasks, so one is left for each. */
+static int await_group(const dlb_trunk_pass *pass, int thread)
+{
+    for (;;) {
+        dlk_gate *ended = &pass->context->blocks->ended;
+        uint32_t seen = dlk_gate_value(ended);
+        int group = find_group(pass, thread);
+        if (group >= 0)
+            return group;
+        dlk_gate_wait(ended, seen, pass->team->spin_ns);
+    }
 }
 
 static void backward_group(void *arg, int task, int thread)
 {
+    (void)task;
     const dlb_trunk_pass *pass = arg;
-    int n = pass->context->step->n, group = group_of(pass, task);
-    int first = dlb_group_start(n, pass->groups, group);
-    int end = dlb_group_start(n, pass->groups, group + 1);
-    int place = take_place(pass, thread);
+    int group = await_group(pass, thread), place = take_place(pass, thread);
+    images some = images_of(pass, group);
     pass->trunk->places[group] = place;
-    for (int i = first; i < end; i++) {
+    for (int i = some.first; i < some.end; i++) {
         trunk_image image = take_image(pass, i, thread);
         backward_image(&image, place);
     }
@@ -306,13 +352,29 @@ static bool in_lanes(const dlb_trunk_pass *pass)
     return t->lanes && (pass->context->evaluating || t->trains_in_lanes);
 }
 
+void dlb_trunk_begin_forward(void *self, void *context, dlk_team *team)
+{
+    dlb_trunk_pass pass = {.trunk = self, .context = context, .team = team};
+    bool changed = !pass.context->step->same_weights;
+    dlb_trunk_begin_pass(self, in_lanes(&pass) ? DLB_WEIGHTS_LANES : DLB_WEIGHTS_FORWARD, changed,
+                         team);
+}
+
+void dlb_trunk_part_forward(void *self, void *context, dlk_team *alone, int first, int end)
+{
+    dlb_trunk_pass pass = {.trunk = self, .context = context, .team = alone};
+    if (in_lanes(&pass))
+        dlb_trunk_part_forward_lanes(&pass, first, end);
+    else
+        for (int i = first; i < end; i++)
+            forward_image(&pass, i, 0);
+}
+
 void dlb_trunk_run_forward(void *self, void *context, dlk_team *team)
 {
-    dlb_trunk *t = self;
-    dlb_trunk_pass pass = {.trunk = t, .context = context, .team = team};
-    bool lanes = in_lanes(&pass), changed = !pass.context->step->same_weights;
-    dlb_trunk_begin_pass(t, lanes ? DLB_WEIGHTS_LANES : DLB_WEIGHTS_FORWARD, changed, team);
-    if (lanes)
+    dlb_trunk_pass pass = {.trunk = self, .context = context, .team = team};
+    dlb_trunk_begin_forward(self, context, team);
+    if (in_lanes(&pass))
         dlb_trunk_forward_lanes(&pass, team);
     else
         dlk_parallel(team, pass.context->step->n, forward_image, &pass);
@@ -370,6 +432,7 @@ void dlb_trunk_run_backward(void *self, void *context, dlk_team *team)
         return;
     }
     dlb_trunk_begin_pass(t, DLB_WEIGHTS_BACK, false, team);
+    memset(t->begun, 0, (size_t)pass.groups * sizeof *t->begun);
     dlk_parallel(team, pass.groups, backward_group, &pass);
     finish_stages(&pass, team);
     for (int i = 0; i < pass.groups; i += groups_apart(pass.groups))

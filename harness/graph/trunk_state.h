@@ -44,6 +44,8 @@ struct dlb_trunk {
     size_t entry_floats;          /* of an image of the batch, with slack */
     uint8_t *pixels;              /* [batch]: images of the batch, while they are in use */
     int pixels_buffer;
+    int images_behind;  /* an image that kernels may read from, and leave what they read there */
+    _Atomic int *begun; /* [group]: whether a thread is at it, or was */
     _Atomic int *taken; /* [place for sums of gradients]: whether a group has them there */
     int *places;        /* [group]: where */
     _Atomic int *ended; /* [right one of a pair of groups]: 1 while one sum of the pair is there */
@@ -99,12 +101,16 @@ void dlb_trunk_free_weights(dlb_trunk *t);
 
 /* Those of stage k, which the thread prepares for itself where it has not yet and they are its own.
  */
-const float *dlb_trunk_weights_for(const dlb_trunk *t, int thread, dlb_weights_kind kind, int k);
+const float *dlb_trunk_weights_for(const dlb_trunk_pass *pass, int thread, dlb_weights_kind kind,
+                                   int k);
 
-/* The whole trunk forward and backward, as operations of a program. */
-dlb_op_fn dlb_trunk_run_forward, dlb_trunk_run_backward;
+/* The whole trunk forward and backward, as operations of a program; forward by parts, too. */
+dlb_op_fn dlb_trunk_run_forward, dlb_trunk_begin_forward, dlb_trunk_run_backward;
+dlb_op_part_fn dlb_trunk_part_forward;
 
-/* Forward of many images at once. */
+/* Forward of many images at once: of all, or of [first, end), with `first` a multiple of the lanes.
+ */
 void dlb_trunk_forward_lanes(dlb_trunk_pass *pass, dlk_team *team);
+void dlb_trunk_part_forward_lanes(dlb_trunk_pass *pass, int first, int end);
 
 #endif

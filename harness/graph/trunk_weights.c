@@ -63,9 +63,12 @@ static void lay_out(const dlb_trunk *t, dlb_trunk_weights *weights)
 
 typedef void *allocate_fn(size_t count, size_t size);
 
+/* Where there is room, nothing is written: threads may be in the pass before. */
 static bool make_room(dlb_trunk *t, int threads, allocate_fn *allocate)
 {
     size_t need = are_common(t) ? 1 : (size_t)threads;
+    if (need <= t->weights_capacity && t->weights[need - 1])
+        return true;
     t->weights = dlb_grow(t->weights, &t->weights_capacity, need, sizeof(dlb_trunk_weights *));
     for (size_t i = 0; i < need; i++) {
         if (t->weights[i])
@@ -153,14 +156,18 @@ static void prepare_common(dlb_trunk *t, dlb_weights_kind kind, dlk_team *team)
 void dlb_trunk_begin_pass(dlb_trunk *t, dlb_weights_kind kind, bool changed, dlk_team *team)
 {
     make_room(t, team->size, dlb_alloc);
-    t->weights_version += changed || t->weights_version == 0;
+    if (changed || t->weights_version == 0)
+        t->weights_version++;
     if (are_common(t) && t->weights[0]->version[kind] != t->weights_version)
         prepare_common(t, kind, team);
 }
 
-const float *dlb_trunk_weights_for(const dlb_trunk *t, int thread, dlb_weights_kind kind, int k)
+const float *dlb_trunk_weights_for(const dlb_trunk_pass *pass, int thread, dlb_weights_kind kind,
+                                   int k)
 {
-    dlb_trunk_weights *weights = t->weights[are_common(t) ? 0 : thread];
+    const dlb_trunk *t = pass->trunk;
+    int whose = pass->team->first_thread + thread;
+    dlb_trunk_weights *weights = t->weights[are_common(t) ? 0 : whose];
     if (weights->version[kind] != t->weights_version) {
         weights->version[kind] = t->weights_version;
         for (int i = 0; i < t->count; i++)

@@ -108,27 +108,52 @@ DLK_INLINE vec load_rest(const float *from, int count, bool more)
     return more ? choose(lane_numbers() < count, load(from), (vec){0}) : load_some(from, count);
 }
 
-/* Columns [0, columns) of `depth` rows, zeros behind them. Behind a row there is another. */
-static block pack(const float *from, size_t stride, int depth, int columns, float *rows)
+/* Rows of so many columns to where each has so many vectors, zeros behind them. Behind a row there
+ * is another. */
+DLK_INLINE bool copy_vectors(const float *from, size_t stride, int depth, int columns, int vectors,
+                             float *to)
 {
-    int vectors = block_vectors(columns), rest = columns % V, whole = columns - rest;
-    if (is_packed(from, stride, columns))
-        return block_in(from, depth, vectors);
     ivec noted = {0};
-    float *to = rows;
     for (int k = 1; k <= depth; k++, from += stride, to += vectors * V) {
-        bool more = k < depth && stride >= (size_t)(V - rest);
-        for (int c = 0; c < vectors * V; c += V) {
+        bool more = k < depth && stride >= (size_t)(V - columns % V);
+        for (int v = 0; v < vectors; v++) {
+            int count = columns - v * V;
             vec value = {0};
-            if (c < whole)
-                value = load(from + c);
-            else if (c < columns)
-                value = load_rest(from + c, rest, more);
+            if (count >= V)
+                value = load(from + v * V);
+            else if (count > 0)
+                value = load_rest(from + v * V, count, more);
             noted = note_infinite(noted, value);
-            store(to + c, value);
+            store(to + v * V, value);
         }
     }
-    return (block){depth, vectors, rows, none_noted(noted)};
+    return none_noted(noted);
+}
+
+/* A loop of its own for each number of vectors that block_vectors knows. */
+static bool copy_rows(const float *from, size_t stride, int depth, int columns, int vectors,
+                      float *to)
+{
+    switch (vectors) {
+    case 1:
+        return copy_vectors(from, stride, depth, columns, 1, to);
+    case 2:
+        return copy_vectors(from, stride, depth, columns, 2, to);
+    case 4:
+        return copy_vectors(from, stride, depth, columns, 4, to);
+    default:
+        return copy_vectors(from, stride, depth, columns, vectors, to);
+    }
+}
+
+/* Columns [0, columns) of `depth` rows. */
+static block pack(const float *from, size_t stride, int depth, int columns, float *rows)
+{
+    int vectors = block_vectors(columns);
+    if (is_packed(from, stride, columns))
+        return block_in(from, depth, vectors);
+    bool finite = copy_rows(from, stride, depth, columns, vectors, rows);
+    return (block){depth, vectors, rows, finite};
 }
 
 /* The same of a matrix that is stored as its transpose [columns][depth]. */

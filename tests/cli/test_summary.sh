@@ -55,7 +55,7 @@ expect_exit 0 "$DLBENCH" summary horovod_cnn --plan --kernels simd
 expect_stdout '^conv2d_1 \+ maxpool_1 \+ relu_1 +lanes 1x5 +sparse +lanes 1x5'
 expect_stdout '^conv2d_2 \+ dropout2d_1 \+ maxpool_2 \+ relu_2 +lanes 5x5 +sparse +lanes 5x5'
 expect_stdout '^Lanes take [0-9]+ images at once, where batches have at least [0-9]+'
-expect_stdout '^Small: relu_3, dropout_1, dense_2, softmax_1\. With several threads'
+expect_stdout '^Small: dense_1, relu_3, dropout_1, dense_2, softmax_1\. With several threads'
 expect_exit 0 "$DLBENCH" summary horovod_cnn --plan --kernels blas
 expect_no_match '^Small'
 expect_stdout '^conv2d_1 is not fused: kernels = blas fuse nothing'

@@ -132,12 +132,12 @@ Test(fusion, wants_the_gradient_of_the_input_only_where_something_below_is_train
 /* More inputs may be cut into slices by the size of the batch. */
 Test(fusion, a_dense_layer_is_small_only_if_an_image_does_not_depend_on_those_beside_it)
 {
-    dlb_layer dense = {.kind = DLB_DENSE, .in = {1, 1, 1024}, .weights = 4096};
+    dlb_layer dense = {.kind = DLB_DENSE, .in = {1, 1, 1024}, .weights = 16384};
     dlk_kernels kernels;
     dlb_error err;
     cr_assert_eq(dlk_kernels_select(&kernels, DLK_FAMILY_SIMD, DLK_ISA_AUTO, &err), 0);
     cr_assert(dlb_layer_is_small(&dense, &kernels));
-    dense.weights = 4097;
+    dense.weights = 16385;
     cr_assert_not(dlb_layer_is_small(&dense, &kernels));
     dense = (dlb_layer){.kind = DLB_DENSE, .in = {1, 1, 2048}, .weights = 2048};
     cr_assert_not(dlb_layer_is_small(&dense, &kernels));

@@ -4,7 +4,7 @@
 #include "graph/program.h"
 
 /* Operations that note when they ran. */
-enum { OPS_MAX = 8 };
+enum { OPS_MAX = 8, IMAGES = 3 * DLB_BLOCK_IMAGES + 5 };
 
 struct log {
     _Atomic int clock, started;
@@ -60,7 +60,7 @@ static struct log run(dlb_program *program, int threads, int teams)
     dlb_pool_options options = {.threads = threads, .teams = teams, .spin_ns = 1000000};
     cr_assert_eq(dlb_pool_create(&pool, &options, &err), 0);
     struct log log = {0};
-    dlb_program_run(program, pool, &log, 100, NULL); /* more than a block */
+    dlb_program_run(program, pool, &log, IMAGES, NULL);
     dlb_pool_free(pool);
     return log;
 }
@@ -80,7 +80,7 @@ Test(program, operands_keep_their_order_on_any_number_of_teams)
         add(&program, 2, 1, 3); /* so does this: free of 1 */
         add(&program, 3, 9, 1); /* writes what 1 and 2 read */
         add(&program, 4, 8, 3); /* writes what 2 wrote */
-        dlb_program_seal(&program);
+        dlb_program_seal(&program, IMAGES);
         for (int repeat = 0; repeat < 3; repeat++) {
             struct log log = run(&program, 3, teams);
             cr_assert_lt(log.end[0], log.start[1]);
@@ -101,7 +101,7 @@ static struct log run_independent(dlb_op_fn *fn, int teams)
     add(&program, 0, 0, 1);
     add(&program, 1, 2, 3);
     program.ops[0].run = program.ops[1].run = fn;
-    dlb_program_seal(&program);
+    dlb_program_seal(&program, IMAGES);
     struct log log = run(&program, 2, teams);
     dlb_program_release(&program);
     return log;
@@ -121,12 +121,12 @@ Test(program, operations_never_overlap_on_one_team)
 
 /* ---- Operations that go image by image ---- */
 
-enum { IMAGES = 3 * DLB_BLOCK_IMAGES + 5, CHAIN = 3 };
+enum { CHAIN = 3 };
 
 /* How often each image has been through each operation, and what went wrong. */
 struct journey {
     _Atomic int passed[OPS_MAX][IMAGES];
-    _Atomic int whole[OPS_MAX], gathered[OPS_MAX], too_early, calls;
+    _Atomic int whole[OPS_MAX], begun[OPS_MAX], gathered[OPS_MAX], too_early, calls;
 };
 
 static void pass_all(void *self, void *context, dlk_team *team)
@@ -147,10 +147,20 @@ static void pass_some(void *self, void *context, dlk_team *alone, int first, int
     cr_assert_eq(alone->size, 1);
     cr_assert_eq(first % DLB_BLOCK_IMAGES, 0);
     journey->calls++;
+    journey->too_early += journey->begun[probe->index] == 0;
     for (int i = first; i < end; i++) {
         journey->passed[probe->index][i]++;
         journey->too_early += probe->index > 0 && journey->passed[probe->index - 1][i] == 0;
     }
+}
+
+static void begin(void *self, void *context, dlk_team *team)
+{
+    const struct probe *probe = self;
+    struct journey *journey = context;
+    (void)team;
+    journey->begun[probe->index]++;
+    journey->too_early += journey->calls > 0;
 }
 
 static void gather(void *self, void *context, dlk_team *team)
@@ -163,26 +173,40 @@ static void gather(void *self, void *context, dlk_team *team)
         journey->too_early += journey->passed[probe->index][i] == 0;
 }
 
-/* CHAIN operations one after the other, of which `whole` does not go image by image. */
-static void take_journey(struct journey *journey, int threads, int whole, dlb_phase last)
+/* CHAIN operations one after the other that go image by image. */
+static void add_chain(dlb_program *program)
 {
-    dlb_program program;
+    for (int i = 0; i < CHAIN; i++) {
+        add(program, i, i, i + 1);
+        program->ops[i].run = pass_all;
+        program->ops[i].begin = begin;
+        program->ops[i].part = pass_some;
+        program->ops[i].gather = gather;
+    }
+}
+
+static void run_on(dlb_program *program, int threads, void *context)
+{
     dlb_pool *pool;
     dlb_error err;
     dlb_pool_options options = {.threads = threads, .teams = 1, .spin_ns = 1000000};
+    dlb_program_seal(program, IMAGES);
+    cr_assert_eq(dlb_pool_create(&pool, &options, &err), 0);
+    dlb_program_run(program, pool, context, IMAGES, NULL);
+    dlb_pool_free(pool);
+}
+
+/* The chain, but for operation `whole`, which does not go image by image. */
+static void take_journey(struct journey *journey, int threads, int whole, bool finer)
+{
+    dlb_program program;
     *journey = (struct journey){0};
     dlb_program_init(&program);
-    for (int i = 0; i < CHAIN; i++) {
-        add(&program, i, i, i + 1);
-        program.ops[i].run = pass_all;
-        program.ops[i].part = i == whole ? NULL : pass_some;
-        program.ops[i].gather = gather;
-    }
-    program.ops[CHAIN - 1].phase = last;
-    dlb_program_seal(&program);
-    cr_assert_eq(dlb_pool_create(&pool, &options, &err), 0);
-    dlb_program_run(&program, pool, journey, IMAGES, NULL);
-    dlb_pool_free(pool);
+    add_chain(&program);
+    if (whole >= 0)
+        program.ops[whole].part = NULL;
+    program.ops[0].finer = finer;
+    run_on(&program, threads, journey);
     dlb_program_release(&program);
     cr_assert_eq(journey->too_early, 0);
     for (int i = 0; i < CHAIN; i++)
@@ -191,21 +215,26 @@ static void take_journey(struct journey *journey, int threads, int whole, dlb_ph
                          journey->passed[i][image]);
 }
 
+static void expect_chain(const struct journey *journey)
+{
+    cr_assert_eq(journey->calls, 4 * CHAIN);
+    for (int i = 0; i < CHAIN; i++)
+        cr_assert(journey->whole[i] == 0 && journey->begun[i] == 1 && journey->gathered[i] == 1);
+}
+
 Test(program, threads_take_blocks_of_images_through_operations_that_go_image_by_image)
 {
     struct journey journey;
-    take_journey(&journey, 2, -1, DLB_PHASE_FORWARD);
-    cr_assert_eq(journey.calls, 4 * CHAIN);
-    for (int i = 0; i < CHAIN; i++)
-        cr_assert(journey.whole[i] == 0 && journey.gathered[i] == 1);
+    take_journey(&journey, 2, -1, false);
+    expect_chain(&journey);
 }
 
-Test(program, an_operation_of_the_whole_batch_or_another_phase_ends_the_chain)
+Test(program, an_operation_of_the_whole_batch_ends_the_chain)
 {
     struct journey journey;
-    take_journey(&journey, 2, 1, DLB_PHASE_FORWARD);
+    take_journey(&journey, 2, 1, false);
     cr_assert_eq(journey.calls, 0);
-    take_journey(&journey, 2, -1, DLB_PHASE_BACKWARD);
+    take_journey(&journey, 2, CHAIN - 1, false);
     cr_assert_eq(journey.calls, 4 * (CHAIN - 1));
     cr_assert(journey.whole[CHAIN - 1] == 1 && journey.gathered[CHAIN - 1] == 0);
 }
@@ -213,8 +242,113 @@ Test(program, an_operation_of_the_whole_batch_or_another_phase_ends_the_chain)
 Test(program, a_thread_alone_runs_one_operation_after_the_other)
 {
     struct journey journey;
-    take_journey(&journey, 1, -1, DLB_PHASE_FORWARD);
+    take_journey(&journey, 1, -1, false);
     cr_assert_eq(journey.calls, 0);
+}
+
+/* Four blocks: two for each of two threads, too few for three. */
+Test(program, an_operation_whose_own_tasks_are_finer_begins_no_chain_of_few_blocks)
+{
+    struct journey journey;
+    take_journey(&journey, 2, -1, true);
+    expect_chain(&journey);
+    take_journey(&journey, 3, -1, true);
+    cr_assert(journey.whole[0] == 1 && journey.calls == 4 * (CHAIN - 1));
+}
+
+Test(program, a_chain_goes_on_from_forward_to_backward_and_counts_the_time_of_both)
+{
+    struct journey journey = {0};
+    dlb_program program;
+    dlb_program_init(&program);
+    add_chain(&program);
+    program.ops[CHAIN - 1].phase = DLB_PHASE_BACKWARD;
+    run_on(&program, 2, &journey);
+    expect_chain(&journey);
+    cr_assert(program.busy_s[DLB_PHASE_FORWARD] > 0 && program.busy_s[DLB_PHASE_BACKWARD] > 0);
+    dlb_program_release(&program);
+}
+
+/* ---- An operation that follows a chain ---- */
+
+enum { FILLER = 0, FOLLOWER = 1 };
+
+/* What those behind the chain did. */
+struct pursuit {
+    struct journey journey;
+    dlb_program *program;
+    _Atomic int caught_up, filled;
+    _Atomic bool begun_before_the_end;
+};
+
+/* The last block stays in the chain until another has been followed. */
+static void pass_slowly(void *self, void *context, dlk_team *alone, int first, int end)
+{
+    struct pursuit *pursuit = context;
+    bool last = end == IMAGES;
+    for (int look = 0; last && look < 10000 && pursuit->caught_up == 0; look++)
+        usleep(1000);
+    if (last && pursuit->caught_up > 0)
+        pursuit->begun_before_the_end = true;
+    pass_some(self, context, alone, first, end);
+}
+
+static void follow_block(void *arg, int block, int thread)
+{
+    (void)thread;
+    struct pursuit *pursuit = arg;
+    int first = block * DLB_BLOCK_IMAGES, end = first + DLB_BLOCK_IMAGES;
+    end = end < IMAGES ? end : IMAGES;
+    dlb_blocks_await(&pursuit->program->blocks, first, end, 1000);
+    for (int i = first; i < end; i++)
+        pursuit->journey.too_early += pursuit->journey.passed[CHAIN - 1][i] == 0;
+    pursuit->caught_up++;
+}
+
+static void follow(void *self, void *context, dlk_team *team)
+{
+    (void)self;
+    dlk_parallel(team, dlb_blocks_of(IMAGES), follow_block, context);
+}
+
+static void fill_in(void *self, void *context, dlk_team *team)
+{
+    (void)self, (void)team;
+    struct pursuit *pursuit = context;
+    for (int i = 0; i < IMAGES; i++)
+        pursuit->journey.too_early += pursuit->journey.passed[CHAIN - 1][i] == 0;
+    pursuit->filled++;
+}
+
+static struct pursuit pursue(int threads)
+{
+    dlb_program program;
+    struct pursuit pursuit = {.program = &program};
+    dlb_program_init(&program);
+    add_chain(&program);
+    program.ops[0].part = threads > 1 ? pass_slowly : pass_some;
+    add(&program, CHAIN + FILLER, CHAIN, OPS_MAX);
+    add(&program, CHAIN + FOLLOWER, CHAIN, OPS_MAX + 1);
+    dlb_op *behind = &program.ops[CHAIN];
+    behind[FILLER].run = fill_in;
+    behind[FILLER].fills = true;
+    behind[FOLLOWER].run = follow;
+    behind[FOLLOWER].gaps = behind[FOLLOWER].follows = true;
+    run_on(&program, threads, &pursuit);
+    dlb_program_release(&program);
+    return pursuit;
+}
+
+Test(program, an_operation_follows_a_chain_that_others_are_still_in)
+{
+    for (int threads = 1; threads <= 4; threads++) {
+        struct pursuit pursuit = pursue(threads);
+        cr_assert_eq(pursuit.journey.too_early, 0);
+        cr_assert_eq(pursuit.caught_up, dlb_blocks_of(IMAGES));
+        cr_assert_eq(pursuit.filled, 1);
+        cr_assert_eq(pursuit.journey.gathered[0], threads > 1);
+        cr_assert_eq(pursuit.begun_before_the_end, threads > 1, "%d threads", threads);
+    }
 }
 
 /* ---- Operations that fill gaps ---- */
@@ -271,7 +405,7 @@ static void fill(int threads, int read)
     program.ops[0].fills = true;
     program.ops[1].run = run_long;
     program.ops[1].gaps = true;
-    dlb_program_seal(&program);
+    dlb_program_seal(&program, IMAGES);
     cr_assert_eq(program.fills[0], read != 1);
     cr_assert_eq(dlb_pool_create(&pool, &options, &err), 0);
     dlb_program_run(&program, pool, &filling, IMAGES, NULL);
@@ -298,7 +432,7 @@ Test(program, several_operations_fill_the_gaps_of_the_one_behind_them)
     add(&program, 2, 5, 6);
     add(&program, 3, 0, 7);
     program.ops[0].fills = program.ops[1].fills = program.ops[2].gaps = true;
-    dlb_program_seal(&program);
+    dlb_program_seal(&program, IMAGES);
     cr_assert(program.fills[0] && program.fills[1]);
     cr_assert_eq(program.together[0], 3);
     for (int threads = 1; threads <= 2; threads++) {
@@ -321,7 +455,7 @@ Test(program, busy_time_is_counted_by_phase)
     dlb_program_init(&program);
     add(&program, 0, 0, 1);
     program.ops[0].phase = DLB_PHASE_BACKWARD;
-    dlb_program_seal(&program);
+    dlb_program_seal(&program, IMAGES);
     run(&program, 1, 1);
     cr_assert_gt(program.busy_s[DLB_PHASE_BACKWARD], 0.0019);
     cr_assert_eq(program.busy_s[DLB_PHASE_FORWARD], 0);

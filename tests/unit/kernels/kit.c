@@ -79,7 +79,7 @@ kit_team *kit_team_start(int size, size_t scratch_floats, size_t shared_floats)
     kit_team *k = dlb_alloc(1, sizeof *k);
     k->scratch = guarded((size_t)size * scratch_floats);
     k->shared_floats = shared_floats;
-    k->shares = dlb_alloc((size_t)size, sizeof *k->shares);
+    k->shares = dlb_alloc(DLK_TEAM_SHARES((size_t)size), sizeof *k->shares);
     k->shared = guarded(shared_floats);
     dlk_team_init(&k->team, size, k->shares, k->scratch, scratch_floats, 1000000);
     k->team.shared = k->shared;

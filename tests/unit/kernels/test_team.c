@@ -10,7 +10,7 @@ enum { SIZE_MAX_TEAM = 5, TASKS_MAX = 20, SERVICES = 3, TIMEOUT_S = 60 };
 /* A team, its servers, and what their tasks did; plain fields are ordered by the team alone. */
 typedef struct crew {
     dlk_team team;
-    dlk_share shares[SIZE_MAX_TEAM];
+    dlk_share shares[DLK_TEAM_SHARES(SIZE_MAX_TEAM)];
     pthread_t ids[SIZE_MAX_TEAM];
     pthread_barrier_t between_services;
     uint32_t round;
@@ -181,7 +181,7 @@ static bool run_both(int size, int long_tasks, int short_tasks)
 {
     kit_team *team = kit_team_start(size, 0, 0);
     two_jobs jobs = {.team = kit_team_of(team), .short_tasks = short_tasks};
-    dlk_meanwhile(jobs.team, run_short, &jobs);
+    dlk_meanwhile(jobs.team, run_short, NULL, &jobs);
     dlk_parallel(jobs.team, long_tasks, long_task, &jobs);
     cr_assert(all_done(jobs.long_done, long_tasks));
     bool within = !dlk_meanwhile_is_due(jobs.team);
@@ -204,4 +204,76 @@ Test(team, without_others_or_tasks_for_them_nothing_is_done_meanwhile, .timeout 
 {
     cr_assert_not(run_both(1, LONG_TASKS, SHORT_TASKS));
     cr_assert_not(run_both(3, 1, SHORT_TASKS));
+}
+
+/* ---- A job that the next one begins before the end of ---- */
+
+enum { JOBS = 5 };
+
+typedef struct jobs_ahead {
+    _Atomic int first_done[JOBS][TASKS_MAX], last_done[TASKS_MAX], begun;
+} jobs_ahead;
+
+typedef struct job_ahead {
+    jobs_ahead *all;
+    int number;
+} job_ahead;
+
+static void task_ahead(void *arg, int task, int thread)
+{
+    (void)thread;
+    const job_ahead *job = arg;
+    kit_dawdle((uint32_t)job->number, (uint32_t)task);
+    job->all->first_done[job->number][task]++;
+}
+
+static void last_task(void *arg, int task, int thread)
+{
+    (void)thread;
+    ((jobs_ahead *)arg)->last_done[task]++;
+}
+
+Test(team, every_task_of_jobs_begun_ahead_runs_once, .timeout = TIMEOUT_S)
+{
+    for (int size = 1; size <= SIZE_MAX_TEAM; size++) {
+        kit_team *kit = kit_team_start(size, 0, 0);
+        dlk_team *team = kit_team_of(kit);
+        for (int tasks = 0; tasks <= TASKS_MAX; tasks++) {
+            jobs_ahead all = {0};
+            job_ahead jobs[JOBS];
+            for (int i = 0; i < JOBS; i++) {
+                jobs[i] = (job_ahead){&all, i};
+                dlk_parallel_ahead(team, tasks, task_ahead, &jobs[i]);
+            }
+            dlk_parallel(team, TASKS_MAX - tasks, last_task, &all);
+            dlk_join(team);
+            for (int i = 0; i < JOBS; i++)
+                cr_assert(all_done(all.first_done[i], tasks), "size %d, %d tasks", size, tasks);
+            cr_assert(all_done(all.last_done, TASKS_MAX - tasks));
+        }
+        kit_team_stop(kit);
+    }
+}
+
+/* Two threads have to be at it. */
+static void meet_leader(void *arg, int task, int thread)
+{
+    (void)task, (void)thread;
+    jobs_ahead *all = arg;
+    all->begun++;
+    for (int look = 0; look < 10000 && all->begun < 2; look++)
+        usleep(1000);
+}
+
+Test(team, a_leader_comes_back_to_its_share_of_a_job_ahead_with_the_next, .timeout = TIMEOUT_S)
+{
+    kit_team *kit = kit_team_start(2, 0, 0);
+    dlk_team *team = kit_team_of(kit);
+    jobs_ahead all = {0};
+    job_ahead second = {&all, 0};
+    dlk_parallel_ahead(team, 2, meet_leader, &all);
+    dlk_parallel(team, 2, task_ahead, &second);
+    cr_assert_eq(all.begun, 2);
+    cr_assert(all_done(all.first_done[0], 2));
+    kit_team_stop(kit);
 }

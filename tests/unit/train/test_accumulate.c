@@ -53,7 +53,7 @@ static void sum_in_turn(int workers, float *sum)
     dlb_program_init(&program);
     for (int b = 0; b < dlb_graph_block_count(graph); b++)
         dlb_accumulator_add_op(a, &program, dlb_graph_block(graph, b));
-    dlb_program_seal(&program);
+    dlb_program_seal(&program, 0);
     for (int w = 0; w < workers; w++) {
         fill_blocks(dlb_accumulator_begin(a, w), w);
         dlb_program_run(&program, pool, NULL, 0, NULL);
