@@ -24,6 +24,13 @@ static inline int dlb_blocks_of(int images)
     return (images + DLB_BLOCK_IMAGES - 1) / DLB_BLOCK_IMAGES;
 }
 
+/* Images of the first half: whole blocks, and all of them where there is but one. */
+static inline int dlb_blocks_half(int images)
+{
+    int half = (dlb_blocks_of(images) + 1) / 2 * DLB_BLOCK_IMAGES;
+    return half < images ? half : images;
+}
+
 /* So many images at most. */
 void dlb_blocks_init(dlb_blocks *blocks, int images);
 void dlb_blocks_release(dlb_blocks *blocks);

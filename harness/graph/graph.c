@@ -172,7 +172,7 @@ static void plan_extras(dlb_graph *g, dlb_node *node)
     dlk_dense dense = dlb_layer_dense(layer, g->batch);
     node->small = dlb_layer_is_small(layer, &g->kernels);
     if (node->small)
-        reserve(&g->scratch_floats, dlb_node_part_scratch(layer));
+        reserve(&g->scratch_floats, dlb_node_part_scratch(layer, g->batch));
     if (layer->kind == DLB_CONV2D) {
         size_t groups = (size_t)dlk_grad_groups(g->batch);
         reserve(&g->scratch_floats, dlk_conv2d_scratch(&conv2d));
@@ -182,6 +182,9 @@ static void plan_extras(dlb_graph *g, dlb_node *node)
     if (layer->kind == DLB_DENSE) {
         reserve(&g->scratch_floats, dlk_dense_scratch());
         reserve(&g->shared_floats, dlk_dense_shared(&dense));
+        if (node->small)
+            node->partial_buffer = dlb_buffers_plan_floats(&g->buffers, (size_t)layer->weights +
+                                                                            (size_t)layer->biases);
     }
     if (layer->kind == DLB_MAXPOOL)
         node->winner_buffer =
@@ -338,7 +341,7 @@ static void write_weight_gradients(dlb_graph *g, dlb_program *program, const add
                                    layer_run layers)
 {
     for (int i = layers.high; i >= layers.low; i--) {
-        dlb_node_add_backward_weights(&g->nodes[i], program);
+        dlb_node_add_backward_weights(&g->nodes[i], g->batch, program);
         write_gradients_final(g, program, more, &g->nodes[i]);
     }
 }

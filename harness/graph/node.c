@@ -1,6 +1,7 @@
 #include "graph/node.h"
 
 #include "base/mem.h"
+#include "dlk/tree.h"
 #include "graph/fusion.h"
 #include "graph/shape.h"
 
@@ -42,9 +43,10 @@ static const float *dy_of(const dlb_node *node, const batch_part *part)
     return rows_of(part, node->dy, node->layer->out);
 }
 
+/* Sums of a part that is not the first are apart from those. */
 static float *dweights_of(const dlb_node *node, const batch_part *part)
 {
-    return part->context->step->gradients + node->block->offset;
+    return part->first > 0 ? node->partial : part->context->step->gradients + node->block->offset;
 }
 
 static float *dbias_of(const dlb_node *node, const batch_part *part)
@@ -230,15 +232,19 @@ static void run_backward_data(void *self, void *context, dlk_team *team)
         ops_of[node->layer->kind].backward_data(node, &all, team);
 }
 
+static size_t gradients_of(const dlb_node *node)
+{
+    return (size_t)node->block->weights + (size_t)node->block->biases;
+}
+
 static void run_backward_weights(void *self, void *context, dlk_team *team)
 {
     const dlb_node *node = self;
     batch_part all = whole_batch(context);
-    size_t gradients = (size_t)node->block->weights + (size_t)node->block->biases;
     if (has_images(context))
         ops_of[node->layer->kind].backward_weights(node, &all, team);
     else
-        memset(dweights_of(node, &all), 0, gradients * sizeof(float));
+        memset(dweights_of(node, &all), 0, gradients_of(node) * sizeof(float));
 }
 
 static void run_loss_train(void *self, void *context, dlk_team *team)
@@ -258,9 +264,10 @@ static void run_loss_evaluate(void *self, void *context, dlk_team *team)
 
 /* ---- The same by parts of the batch, for layers that are small ---- */
 
-size_t dlb_node_part_scratch(const dlb_layer *layer)
+size_t dlb_node_part_scratch(const dlb_layer *layer, int batch)
 {
-    dlk_dense dense = dlb_layer_dense(layer, DLB_BLOCK_IMAGES);
+    int half = dlb_blocks_half(batch);
+    dlk_dense dense = dlb_layer_dense(layer, half > DLB_BLOCK_IMAGES ? half : DLB_BLOCK_IMAGES);
     return layer->kind == DLB_DENSE ? dlk_dense_scratch() + dlk_dense_shared(&dense) : 0;
 }
 
@@ -284,6 +291,46 @@ static void part_backward_data(void *self, void *context, dlk_team *alone, int f
 {
     const dlb_node *node = self;
     run_part(node, ops_of[node->layer->kind].backward_data, context, alone, first, end);
+}
+
+/* So many images that a thread alone has done with a half before others have with the rest. */
+bool dlb_node_has_halves(const dlb_node *node, int images)
+{
+    enum { MOST_IMAGES = 256 };
+    return node->small && node->layer->kind == DLB_DENSE && images > DLB_BLOCK_IMAGES &&
+           images <= MOST_IMAGES;
+}
+
+static void add_second_half(const dlb_node *node, void *context)
+{
+    batch_part all = whole_batch(context);
+    float *sums = dweights_of(node, &all);
+    dlk_tree_sum(2, (const float *const[]){sums, node->partial}, gradients_of(node), sums);
+}
+
+/* The one that ends last has both in its cache. */
+static void part_backward_weights(void *self, void *context, dlk_team *alone, int first, int end)
+{
+    dlb_node *node = self;
+    run_part(node, ops_of[node->layer->kind].backward_weights, context, alone, first, end);
+    if (atomic_fetch_xor_explicit(&node->halves, 1, memory_order_acq_rel))
+        add_second_half(node, context);
+}
+
+/* The same sums, whoever computes them. */
+static void run_halves(void *self, void *context, dlk_team *team)
+{
+    const dlb_node *node = self;
+    batch_part all = whole_batch(context), half = all;
+    if (!dlb_node_has_halves(node, all.n)) {
+        run_backward_weights(self, context, team);
+        return;
+    }
+    half.n = dlb_blocks_half(all.n);
+    ops_of[node->layer->kind].backward_weights(node, &half, team);
+    half = (batch_part){context, half.n, all.n - half.n};
+    ops_of[node->layer->kind].backward_weights(node, &half, team);
+    add_second_half(node, context);
 }
 
 /* Correct answers are counted at once, losses added up in the images' order when all are there. */
@@ -362,14 +409,19 @@ void dlb_node_add_backward_data(dlb_node *node, dlb_program *program)
     dlb_program_add(program, &op);
 }
 
-void dlb_node_add_backward_weights(dlb_node *node, dlb_program *program)
+void dlb_node_add_backward_weights(dlb_node *node, int batch, dlb_program *program)
 {
     if (node->trunk || !ops_of[node->layer->kind].backward_weights)
         return;
-    dlb_op op = make_op(node, run_backward_weights, NULL, DLB_BACKWARD_WEIGHTS, "backward weights");
-    op.fills = node->layer->kind == DLB_DENSE;
+    dlb_op op = make_op(node, node->small ? run_halves : run_backward_weights,
+                        part_backward_weights, DLB_BACKWARD_WEIGHTS, "backward weights");
+    op.halves = dlb_node_has_halves(node, batch);
+    if (!op.halves)
+        op.part = NULL;
+    op.fills = node->layer->kind == DLB_DENSE && !op.halves;
     dlb_op_reads(&op, node->dy_buffer);
     dlb_op_reads(&op, node->x_buffer);
+    dlb_op_writes(&op, node->partial_buffer);
     dlb_op_writes(&op, node->block->gradient_buffer);
     dlb_program_add(program, &op);
 }

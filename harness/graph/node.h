@@ -26,7 +26,8 @@ typedef struct dlb_node {
     float *x, *y, *dx, *dy;
     const dlb_block *block; /* NULL: a layer without parameters */
     const float *weights, *bias;
-    float *partial;      /* conv2d: sums of groups of images */
+    float *partial;      /* conv2d: sums of groups of images; small dense: of the second half */
+    _Atomic int halves;  /* small dense: 1 while the gradients of one half are there */
     uint8_t *winner;     /* maxpool */
     float *losses;       /* softmax */
     _Atomic int correct; /* softmax: answers counted so far, where it is computed by parts */
@@ -47,10 +48,13 @@ void dlb_node_add_forward(dlb_node *node, dlb_program *program);
 /* A layer without parameters has no weights' gradient, the first one of a model no data's, and one
  * of a trunk neither. */
 void dlb_node_add_backward_data(dlb_node *node, dlb_program *program);
-void dlb_node_add_backward_weights(dlb_node *node, dlb_program *program);
+void dlb_node_add_backward_weights(dlb_node *node, int batch, dlb_program *program);
 
-/* Scratch that a thread needs which takes some images through a layer by itself. */
-size_t dlb_node_part_scratch(const dlb_layer *layer);
+/* Whether a layer's weights have their gradients by halves of a batch of so many images. */
+bool dlb_node_has_halves(const dlb_node *node, int images);
+
+/* Scratch that a thread needs which takes some images of a batch through a layer by itself. */
+size_t dlb_node_part_scratch(const dlb_layer *layer, int batch);
 
 /* Softmax and loss; `train` also wants the gradient. */
 void dlb_node_add_loss(dlb_node *node, dlb_program *program, bool train);

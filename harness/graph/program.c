@@ -88,7 +88,7 @@ static bool must_precede(const dlb_op *early, const dlb_op *late)
 
 static bool continues(const dlb_op *op, const dlb_op *next)
 {
-    return op->part && next->part && !next->fills;
+    return op->part && next->part && (!op->halves || next->halves);
 }
 
 /* Both names are cut to fit. */
@@ -119,14 +119,26 @@ static int end_together(const dlb_program *program, int i)
     return continues(op, op + 1) ? program->together[i + 1] : i + 1;
 }
 
-/* Whether what is run together behind operation i ends with one that follows. */
+/* Whether none of [first, end) waits for an operation. */
+static bool are_free_of(const dlb_program *program, const dlb_op *op, int first, int end)
+{
+    while (first < end && !must_precede(op, &program->ops[first]))
+        first++;
+    return first == end;
+}
+
+/* Whether what is run together behind operation i ends with one that follows. Halves may be under
+ * way then. */
 static bool is_followed(const dlb_program *program, int i)
 {
     int next = program->together[i];
     if (program->fills[i] || !program->ops[i].part || next == program->count)
         return false;
-    int last = program->fills[next] ? program->together[next] - 1 : next;
-    return program->ops[last].follows;
+    int end = program->fills[next] ? program->together[next] : next + 1;
+    bool follows = program->ops[end - 1].follows;
+    for (int k = i; k < next && follows; k++)
+        follows = !program->ops[k].halves || are_free_of(program, &program->ops[k], next, end);
+    return follows;
 }
 
 static void find_together(dlb_program *program)
@@ -214,7 +226,9 @@ typedef struct few_ops {
     int first, end;
     int team_index;
     dlk_team *team;
+    int halves;                 /* the first that goes by halves; end: none */
     int turn;                   /* the first that is of backward; end: none */
+    _Atomic int left[2];        /* of each half: blocks that are not through */
     _Atomic int64_t forward_ns; /* of all threads, in blocks before that */
     int64_t leader_out;         /* when the leader's last block was through */
 } few_ops;
@@ -224,22 +238,46 @@ static const dlb_op *op_at(const few_ops *few, int index)
     return &few->run->program->ops[index];
 }
 
+/* A thread, as a team of its own. */
+static dlk_team one_of(const dlk_team *team, int thread)
+{
+    dlk_team alone;
+    dlk_team_init(&alone, 1, NULL, dlk_scratch(team, thread), team->scratch_floats, 0);
+    alone.first_thread = team->first_thread + thread;
+    return alone;
+}
+
+static void run_part(const few_ops *few, int index, dlk_team *alone, int first, int end)
+{
+    const dlb_op *op = op_at(few, index);
+    op->part(op->self, few->run->context, alone, first, end);
+}
+
+/* Who brings its last block through has it to do. */
+static void leave_half(few_ops *few, int block, dlk_team *alone)
+{
+    int images = few->run->images, middle = dlb_blocks_half(images);
+    bool second = block * DLB_BLOCK_IMAGES >= middle;
+    if (atomic_fetch_sub_explicit(&few->left[second], 1, memory_order_acq_rel) > 1)
+        return;
+    for (int i = few->halves; i < few->end; i++)
+        run_part(few, i, alone, second ? middle : 0, second ? images : middle);
+}
+
 static void run_block(void *arg, int block, int thread)
 {
     few_ops *few = arg;
     const run *r = few->run;
     int first = block * DLB_BLOCK_IMAGES, end = first + DLB_BLOCK_IMAGES;
     int64_t start = dlb_clock_ns();
-    dlk_team alone;
-    dlk_team_init(&alone, 1, NULL, dlk_scratch(few->team, thread), few->team->scratch_floats, 0);
-    alone.first_thread = few->team->first_thread + thread;
-    for (int i = few->first; i < few->end; i++) {
-        const dlb_op *op = op_at(few, i);
+    dlk_team alone = one_of(few->team, thread);
+    for (int i = few->first; i < few->halves; i++) {
         if (i == few->turn)
             few->forward_ns += dlb_clock_ns() - start;
-        op->part(op->self, r->context, &alone, first, end < r->images ? end : r->images);
+        run_part(few, i, &alone, first, end < r->images ? end : r->images);
     }
     dlb_blocks_note(&r->program->blocks, block);
+    leave_half(few, block, &alone);
     if (thread == 0)
         few->leader_out = dlb_clock_ns();
 }
@@ -307,8 +345,19 @@ static void run_chain(few_ops *chain, few_ops *rest)
 
 static few_ops ops_from(const run *r, int first, int team_index, dlk_team *team)
 {
-    few_ops few = {r, first, r->program->together[first], team_index, team, first, 0, 0};
-    while (few.turn < few.end && op_at(&few, few.turn)->phase == DLB_PHASE_FORWARD)
+    int end = r->program->together[first];
+    int first_half = dlb_blocks_of(dlb_blocks_half(r->images));
+    few_ops few = {.run = r,
+                   .first = first,
+                   .end = end,
+                   .team_index = team_index,
+                   .team = team,
+                   .halves = first,
+                   .turn = first,
+                   .left = {first_half, dlb_blocks_of(r->images) - first_half}};
+    while (few.halves < end && !op_at(&few, few.halves)->halves)
+        few.halves++;
+    while (few.turn < end && op_at(&few, few.turn)->phase == DLB_PHASE_FORWARD)
         few.turn++;
     return few;
 }

@@ -7,7 +7,8 @@
  *
  * Where a team has several threads, it meets as seldom as it can; what is computed is the same:
  * - Operations that follow each other and that each go image by image are a chain: a thread takes
- *   blocks of images through all of them.
+ *   blocks of images through all of them. Behind them there may be some that go by halves of the
+ *   batch: who brings the last block of a half through takes the half through those.
  * - Operations may fill the gaps that the next one leaves, if neither waits for the other: its
  *   leader runs them while the others begin with that one, and who finds no more of its tasks takes
  *   theirs.
@@ -39,8 +40,8 @@ enum { DLB_OP_OPERANDS = 12 };
 
 typedef void dlb_op_fn(void *self, void *context, dlk_team *team);
 
-/* A part of an operation: images [first, end), on the calling thread, which is a team of its own.
- * `first` is a multiple of DLB_BLOCK_IMAGES. */
+/* A part of an operation: images [first, end), a block or a half of them (graph/blocks.h), on the
+ * calling thread, which is a team of its own. */
 typedef void dlb_op_part_fn(void *self, void *context, dlk_team *alone, int first, int end);
 
 typedef struct dlb_op {
@@ -48,6 +49,7 @@ typedef struct dlb_op {
     dlb_phase phase;
     dlb_op_fn *run;
     dlb_op_part_fn *part; /* NULL: it does not go image by image */
+    bool halves;          /* its parts are halves of the batch */
     dlb_op_fn *begin;     /* to be run before all parts, */
     dlb_op_fn *gather;    /* and after them; NULL: there is nothing to do */
     void *self;           /* passed to all of them; not owned */

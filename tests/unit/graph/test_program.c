@@ -269,6 +269,52 @@ Test(program, a_chain_goes_on_from_forward_to_backward_and_counts_the_time_of_bo
     dlb_program_release(&program);
 }
 
+/* ---- Operations that go by halves of the batch ---- */
+
+/* The images before it have all been through, and it is the first half or the rest. */
+static void pass_half(void *self, void *context, dlk_team *alone, int first, int end)
+{
+    struct journey *journey = context;
+    int middle = dlb_blocks_half(IMAGES);
+    journey->too_early += first == 0 ? end != middle : first != middle || end != IMAGES;
+    for (int i = first; i < end; i++)
+        journey->too_early += journey->passed[CHAIN - 2][i] == 0;
+    pass_some(self, context, alone, first, end);
+}
+
+Test(program, a_half_is_taken_further_as_soon_as_it_is_through)
+{
+    for (int threads = 1; threads <= 4; threads++) {
+        struct journey journey = {0};
+        dlb_program program;
+        dlb_program_init(&program);
+        add_chain(&program);
+        program.ops[CHAIN - 1].part = pass_half;
+        program.ops[CHAIN - 1].halves = true;
+        run_on(&program, threads, &journey);
+        dlb_program_release(&program);
+        cr_assert_eq(journey.too_early, 0);
+        cr_assert_eq(journey.calls, threads > 1 ? 4 * (CHAIN - 1) + 2 : 0);
+        for (int image = 0; image < IMAGES; image++)
+            cr_assert_eq(journey.passed[CHAIN - 1][image], 1);
+    }
+}
+
+Test(program, nothing_follows_a_chain_whose_halves_it_waits_for)
+{
+    dlb_program program;
+    for (int free = 0; free <= 1; free++) {
+        dlb_program_init(&program);
+        add_chain(&program);
+        program.ops[CHAIN - 1].halves = true;
+        add(&program, CHAIN, free ? 0 : CHAIN, OPS_MAX);
+        program.ops[CHAIN].gaps = program.ops[CHAIN].follows = true;
+        dlb_program_seal(&program, IMAGES);
+        cr_assert_eq(program.followed[0], free == 1);
+        dlb_program_release(&program);
+    }
+}
+
 /* ---- An operation that follows a chain ---- */
 
 enum { FILLER = 0, FOLLOWER = 1 };
