@@ -2,8 +2,6 @@
 
 #include <stdint.h>
 
-enum { PAGE = 4096 };
-
 static size_t round_up(size_t bytes, size_t unit)
 {
     return (bytes + unit - 1) / unit * unit;
@@ -11,10 +9,10 @@ static size_t round_up(size_t bytes, size_t unit)
 
 void *dlb_try_alloc(size_t count, size_t size)
 {
-    if (size && count > (SIZE_MAX - PAGE) / size)
+    if (size && count > (SIZE_MAX - DLB_PAGE) / size)
         return NULL;
     size_t wanted = count * size;
-    size_t alignment = wanted < PAGE ? DLB_CACHE_LINE : PAGE;
+    size_t alignment = wanted < DLB_PAGE ? DLB_CACHE_LINE : DLB_PAGE;
     size_t bytes = wanted ? round_up(wanted, alignment) : alignment;
     void *memory = aligned_alloc(alignment, bytes);
     if (memory)

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-enum { DLB_CACHE_LINE = 64 };
+enum { DLB_CACHE_LINE = 64, DLB_PAGE = 4096 };
 
 /*
  * Zeroed memory for `count` items of `size` bytes, aligned to a cache line; free() it. A page or
@@ -28,6 +28,12 @@ static inline size_t dlb_whole_lines(size_t floats)
 {
     enum { LINE = DLB_CACHE_LINE / sizeof(float) };
     return (floats + LINE - 1) / LINE * LINE;
+}
+
+/* That many bytes and as many more as fill the last page. */
+static inline size_t dlb_whole_pages(size_t bytes)
+{
+    return (bytes + DLB_PAGE - 1) / DLB_PAGE * DLB_PAGE;
 }
 
 char *dlb_strdup(const char *text);

@@ -77,19 +77,14 @@ static bool several_nodes(const shm_exchange *shm)
     return shm->base.division.nodes > 1;
 }
 
-static size_t whole_pages(size_t bytes)
-{
-    return (bytes + DLB_WINDOW_PAGE - 1) / DLB_WINDOW_PAGE * DLB_WINDOW_PAGE;
-}
-
 static size_t control_bytes(const dlb_exchange *base)
 {
-    return whole_pages(sizeof(control) + (size_t)base->bucket_count * MARKS * sizeof(int64_t));
+    return dlb_whole_pages(sizeof(control) + (size_t)base->bucket_count * MARKS * sizeof(int64_t));
 }
 
 static size_t array_bytes(const dlb_exchange *base)
 {
-    return whole_pages(base->count * sizeof(float));
+    return dlb_whole_pages(base->count * sizeof(float));
 }
 
 /* Ranks and their numbers on nodes must be as a dlb_division has them. */

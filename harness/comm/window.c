@@ -25,13 +25,13 @@ static int check_room(size_t bytes, dlb_error *err)
 
 static char *align(char *address)
 {
-    size_t beyond = (uintptr_t)address % DLB_WINDOW_PAGE;
-    return beyond ? address + (DLB_WINDOW_PAGE - beyond) : address;
+    size_t beyond = (uintptr_t)address % DLB_PAGE;
+    return beyond ? address + (DLB_PAGE - beyond) : address;
 }
 
 static int allocate_alone(dlb_window *window, size_t bytes, dlb_error *err)
 {
-    window->memory = dlb_try_alloc(bytes + DLB_WINDOW_PAGE, 1);
+    window->memory = dlb_try_alloc(bytes + DLB_PAGE, 1);
     if (!window->memory)
         return dlb_fail(err, DLB_FAIL, "no memory for %zu bytes", bytes);
     window->segments[0] = align(window->memory);
@@ -67,8 +67,8 @@ static int allocate_shared(dlb_window *window, const dlb_comm *comm, size_t byte
     char *base;
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    int code = MPI_Win_allocate_shared((MPI_Aint)(bytes + DLB_WINDOW_PAGE), 1, info, comm->node,
-                                       &base, &window->win);
+    int code = MPI_Win_allocate_shared((MPI_Aint)(bytes + DLB_PAGE), 1, info, comm->node, &base,
+                                       &window->win);
     MPI_Info_free(&info);
     return code == MPI_SUCCESS ? find_segments(window, comm->local_size, err)
                                : mpi_failure(code, err);
@@ -82,7 +82,7 @@ int dlb_window_open(dlb_window *window, dlb_comm *comm, size_t bytes, size_t nod
     window->segments = dlb_alloc(ranks, sizeof *window->segments);
     if (comm->size == 1)
         return allocate_alone(window, bytes, err);
-    int status = check_room(node_bytes + ranks * DLB_WINDOW_PAGE, err);
+    int status = check_room(node_bytes + ranks * DLB_PAGE, err);
     status = dlb_comm_agree(comm, status, err);
     if (status < 0)
         return status;

@@ -4,9 +4,7 @@
 
 #include "comm/comm_state.h"
 
-/* Segments begin at multiples of this: the unit of memory that is placed near a CPU. */
-enum { DLB_WINDOW_PAGE = 4096 };
-
+/* Segments begin with a page: the unit of memory that is placed near a CPU. */
 typedef struct dlb_window {
     MPI_Win win;     /* MPI_WIN_NULL when alone */
     void *memory;    /* when alone */

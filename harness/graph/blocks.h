@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/mem.h"
 #include "dlk/gate.h"
 
 enum { DLB_BLOCK_IMAGES = 16 };
@@ -29,6 +30,22 @@ static inline int dlb_blocks_half(int images)
 {
     int half = (dlb_blocks_of(images) + 1) / 2 * DLB_BLOCK_IMAGES;
     return half < images ? half : images;
+}
+
+/*
+ * Memory with so many bytes for each image, and where in it those of one begin. Every block begins
+ * with a page, as the memory does: processors fetch ahead what lies behind the lines that they
+ * read, up to the end of a page, and a line that has come to another core so takes long to write.
+ */
+static inline size_t dlb_blocks_at(int image, size_t bytes)
+{
+    size_t block = dlb_whole_pages(DLB_BLOCK_IMAGES * bytes);
+    return (size_t)(image / DLB_BLOCK_IMAGES) * block + (size_t)(image % DLB_BLOCK_IMAGES) * bytes;
+}
+
+static inline size_t dlb_blocks_bytes(int images, size_t bytes)
+{
+    return dlb_blocks_at(images - 1, bytes) + bytes;
 }
 
 /* So many images at most. */

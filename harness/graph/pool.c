@@ -26,6 +26,12 @@ static int team_of(const dlb_pool *pool, int thread)
     return team;
 }
 
+/* What is fetched ahead of one thread's scratch must not be another's (graph/blocks.h). */
+static size_t in_whole_pages(size_t floats)
+{
+    return dlb_whole_pages(floats * sizeof(float)) / sizeof(float);
+}
+
 static void make_team(const dlb_pool *pool, dlk_team *team, int index, int size)
 {
     int first = first_thread(pool, index);
@@ -60,7 +66,8 @@ int dlb_pool_create(dlb_pool **created, const dlb_pool_options *options, dlb_err
 {
     dlb_pool *pool = dlb_alloc(1, sizeof *pool);
     pool->options = *options;
-    size_t scratch = (size_t)options->threads * options->scratch_floats;
+    pool->options.scratch_floats = in_whole_pages(options->scratch_floats);
+    size_t scratch = (size_t)options->threads * pool->options.scratch_floats;
     size_t shared = (size_t)options->teams * options->shared_floats;
     pool->scratch = dlb_try_alloc(scratch, sizeof(float));
     pool->shared = dlb_try_alloc(shared, sizeof(float));

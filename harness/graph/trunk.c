@@ -15,15 +15,17 @@ static void plan_stage(dlb_trunk *t, trunk_stage *stage, bool last, dlb_buffers 
 {
     const dlb_stage *plan = stage->plan;
     const dlk_stage *shape = &plan->shape;
-    size_t batch = (size_t)t->batch;
     stage->outputs = dlk_stage_outputs(shape);
     stage->kept = !last && !dlb_stage_is_cheap(plan);
-    stage->gradient_floats = dlb_whole_lines(plan->backward->gradient_floats(shape));
+    stage->value_bytes = (stage->outputs + DLK_SLACK) * sizeof(float);
+    stage->gradient_floats = plan->backward->gradient_floats(shape);
+    stage->place_bytes = dlb_whole_pages(stage->gradient_floats * sizeof(float));
     stage->values_buffer =
-        dlb_buffers_plan_floats(buffers, stage->kept ? batch * (stage->outputs + DLK_SLACK) : 0);
-    stage->winner_buffer = dlb_buffers_plan(buffers, shape->pool ? batch * stage->outputs : 0);
-    stage->partial_buffer = dlb_buffers_plan_floats(buffers, (size_t)dlb_trunk_groups(t, t->batch) *
-                                                                 stage->gradient_floats);
+        dlb_buffers_plan(buffers, stage->kept ? dlb_blocks_bytes(t->batch, stage->value_bytes) : 0);
+    stage->winner_buffer =
+        dlb_buffers_plan(buffers, shape->pool ? dlb_blocks_bytes(t->batch, stage->outputs) : 0);
+    stage->partial_buffer =
+        dlb_buffers_plan(buffers, (size_t)dlb_trunk_groups(t, t->batch) * stage->place_bytes);
 }
 
 /* Reserve floats behind what is reserved already, and return where. */
@@ -90,7 +92,7 @@ dlb_trunk *dlb_trunk_create(const dlb_model *model, const dlk_kernels *kernels,
     size_t inputs = dlk_stage_inputs(&t->plans[0].shape);
     t->entry_floats = dlb_whole_lines(inputs + DLK_SLACK);
     t->pixels_buffer =
-        dlb_buffers_plan(buffers, t->plans[0].first == 0 ? (size_t)batch * inputs : 0);
+        dlb_buffers_plan(buffers, t->plans[0].first == 0 ? dlb_blocks_bytes(batch, inputs) : 0);
     for (int k = 0; k < count; k++) {
         t->stages[k].plan = &t->plans[k];
         plan_stage(t, &t->stages[k], k == count - 1, buffers);

@@ -51,11 +51,11 @@ static void keep(const lot *l, const trunk_stage *stage, const dlk_stage_pass *d
 {
     const dlk_lanes *lanes = l->pass->trunk->lanes;
     const dlk_stage *shape = &stage->plan->shape;
-    size_t first = (size_t)l->first, apart = stage->outputs + DLK_SLACK;
-    lanes->leave_bytes(shape, l->count, done->winner, stage->winner + first * stage->outputs,
+    lanes->leave_bytes(shape, l->count, done->winner, dlb_trunk_winner(stage, l->first),
                        stage->outputs);
     if (stage->kept)
-        lanes->leave(shape, l->count, done->y, stage->values + first * apart, apart);
+        lanes->leave(shape, l->count, done->y, dlb_trunk_values(stage, l->first),
+                     stage->value_bytes / sizeof(float));
 }
 
 static void leave_trunk(const lot *l, const trunk_stage *last, const dlk_stage_pass *done)

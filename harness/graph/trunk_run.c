@@ -27,18 +27,18 @@ void dlb_trunk_keep_pixels(const dlb_trunk_pass *pass, int image)
     size_t floats = dlk_stage_inputs(&t->plans[0].shape);
     const uint8_t *pixels = t->first->x ? NULL : dlb_step_pixels(pass->context, image, floats);
     if (pixels)
-        memcpy(t->pixels + (size_t)image * floats, pixels, floats);
+        memcpy(t->pixels + dlb_blocks_at(image, floats), pixels, floats);
 }
 
 static void copy_entry(const dlb_trunk_pass *pass, int image, size_t floats, float *to)
 {
     const dlb_trunk *t = pass->trunk;
     const dlb_step *step = pass->context->step;
-    size_t at = (size_t)image * floats;
     if (step->x)
-        memcpy(to, step->x + at, floats * sizeof *to);
+        memcpy(to, step->x + (size_t)image * floats, floats * sizeof *to);
     else
-        pass->context->kernels->pixels_to_floats(step->pixels.scale, floats, t->pixels + at, to);
+        pass->context->kernels->pixels_to_floats(step->pixels.scale, floats,
+                                                 t->pixels + dlb_blocks_at(image, floats), to);
 }
 
 const float *dlb_trunk_entries(const dlb_trunk_pass *pass, int first, int count, float *scratch,
@@ -69,13 +69,13 @@ static float *values_after(const trunk_image *image, int k)
     if (k == t->count - 1)
         return t->last->y + (size_t)image->index * stage->outputs;
     if (stage->kept)
-        return stage->values + (size_t)image->index * (stage->outputs + DLK_SLACK);
+        return dlb_trunk_values(stage, image->index);
     return image->scratch + t->stages[k + 1].scratch_values;
 }
 
 static uint8_t *winner_of(const trunk_image *image, const trunk_stage *stage)
 {
-    return stage->winner ? stage->winner + (size_t)image->index * stage->outputs : NULL;
+    return stage->winner ? dlb_trunk_winner(stage, image->index) : NULL;
 }
 
 void dlb_trunk_draw_keep(const dlb_trunk_pass *pass, int layer, int image, size_t count,
@@ -145,7 +145,7 @@ static const float *forward_stage(const trunk_image *image, int k, const float *
 /* Sums of gradients at one of the places for them. */
 static float *gradients_at(const trunk_stage *stage, int place)
 {
-    return stage->partial + (size_t)place * stage->gradient_floats;
+    return (float *)(stage->partial + (size_t)place * stage->place_bytes);
 }
 
 static void forward_image(void *arg, int task, int thread)

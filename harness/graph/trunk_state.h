@@ -22,10 +22,12 @@ typedef struct trunk_stage {
     const dlb_node *node;                 /* of the convolution: parameters */
     size_t outputs;                       /* floats of an image */
     bool kept;                            /* the values it computes are kept for backward */
-    size_t gradient_floats;               /* of a group, in whole cache lines */
-    float *values;                        /* [batch][outputs + slack], if kept */
-    uint8_t *winner;                      /* [batch][outputs], if pooled */
-    float *partial;                       /* places for sums of gradients: [groups] */
+    size_t value_bytes;                   /* of an image, with slack */
+    size_t gradient_floats;               /* sums of a group */
+    size_t place_bytes;                   /* of a place for those, in whole pages */
+    char *values;                         /* of images (graph/blocks.h), if kept */
+    uint8_t *winner;                      /* [outputs] of images, if pooled */
+    char *partial;                        /* places for sums of gradients: [groups] */
     size_t scratch_values;                /* where in a thread's scratch its input is, as floats */
     size_t weights_at[DLB_WEIGHTS_KINDS]; /* where in a thread's weights its own are */
     int values_buffer, winner_buffer, partial_buffer;
@@ -42,7 +44,7 @@ struct dlb_trunk {
     const dlb_node *first, *last; /* nodes at its ends */
     int inside;                   /* an operand: all that only the trunk itself touches */
     size_t entry_floats;          /* of an image of the batch, with slack */
-    uint8_t *pixels;              /* [batch]: images of the batch, while they are in use */
+    uint8_t *pixels;              /* of images of the batch, while they are in use */
     int pixels_buffer;
     int images_behind;  /* an image that kernels may read from, and leave what they read there */
     _Atomic int *begun; /* [group]: whether a thread is at it, or was */
@@ -62,6 +64,17 @@ struct dlb_trunk {
 static inline int dlb_trunk_groups(const dlb_trunk *t, int n)
 {
     return dlb_stages_groups(t->plans, t->count, n);
+}
+
+/* What stage k has kept of an image: the values that it computed, and the winners. */
+static inline float *dlb_trunk_values(const trunk_stage *stage, int image)
+{
+    return (float *)(stage->values + dlb_blocks_at(image, stage->value_bytes));
+}
+
+static inline uint8_t *dlb_trunk_winner(const trunk_stage *stage, int image)
+{
+    return stage->winner + dlb_blocks_at(image, stage->outputs);
 }
 
 /* A pass of an operation over the batch. */

@@ -18,12 +18,12 @@ Test(mem, memory_is_zeroed_and_aligned_to_a_cache_line)
 
 Test(mem, where_arrays_lie_in_pages_does_not_depend_on_what_was_allocated_before)
 {
-    enum { PAGE = 4096, TRIALS = 64 };
+    enum { TRIALS = 64 };
     void *before[TRIALS], *array[TRIALS];
     for (size_t i = 0; i < TRIALS; i++) {
         before[i] = dlb_alloc(1 + 61 * i, 1);
-        array[i] = dlb_alloc(PAGE + 100 * i, 1);
-        cr_assert_eq((uintptr_t)array[i] % PAGE, 0);
+        array[i] = dlb_alloc(DLB_PAGE + 100 * i, 1);
+        cr_assert_eq((uintptr_t)array[i] % DLB_PAGE, 0);
     }
     for (size_t i = 0; i < TRIALS; i++) {
         free(array[i]);

@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 
+#include "base/mem.h"
 #include "graph/pool.h"
 #include "support/denormal.h"
 
@@ -12,6 +13,22 @@ static dlb_pool *make_pool(int threads, int teams)
     int status = dlb_pool_create(&pool, &options, &err);
     cr_assert_eq(status, 0, "%s", err.message);
     return pool;
+}
+
+static void note_scratch(void *arg, int index, dlk_team *team)
+{
+    (void)index;
+    for (int thread = 0; thread < team->size; thread++)
+        ((uintptr_t *)arg)[thread] = (uintptr_t)dlk_scratch(team, thread) / DLB_PAGE;
+}
+
+Test(pool, no_page_has_scratch_of_two_threads)
+{
+    uintptr_t pages[3];
+    dlb_pool *pool = make_pool(3, 1);
+    dlb_pool_run(pool, note_scratch, pages);
+    dlb_pool_free(pool);
+    cr_assert(pages[0] < pages[1] && pages[1] < pages[2]);
 }
 
 struct tally {
