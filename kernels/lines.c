@@ -41,14 +41,13 @@ static bool hands_over_lines(void)
 #endif
 }
 
-/* A line is owned as soon as one of its words is written, be it with what it was. */
-void dlk_take_over(float *memory, size_t floats)
+/* A line is owned as soon as one of its bytes is written, be it with what it was. */
+void dlk_take_over(void *memory, size_t bytes)
 {
-    enum { LINE = DLB_CACHE_LINE / sizeof *memory };
-    volatile float *words = memory;
+    volatile char *words = memory;
     if (!hands_over_lines())
         return;
-    for (size_t i = 0; i < floats; i += LINE)
+    for (size_t i = 0; i < bytes; i += DLB_CACHE_LINE)
         words[i] = words[i];
 }
 

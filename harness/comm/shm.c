@@ -257,7 +257,7 @@ static void sum_and_take_over(const shm_exchange *shm, size_t first, size_t end)
                        shm->base.gradients);
     for (int r = 0; r < shm->ranks; r++)
         if (r != shm->local)
-            dlk_take_over(shm->gradients[r] + first, end - first);
+            dlk_take_over(shm->gradients[r] + first, (end - first) * sizeof(float));
 }
 
 /* So little at a time that what was read is still in cache when it is taken over. */
@@ -302,7 +302,7 @@ static void take_in(const shm_exchange *shm, int bucket)
         if (r == shm->local)
             continue;
         copy(shm->own_parameters, base->gradients, part);
-        dlk_take_over(base->gradients + part.first, dlb_range_length(part));
+        dlk_take_over(base->gradients + part.first, dlb_range_length(part) * sizeof(float));
     }
 }
 

@@ -1,3 +1,4 @@
+#include "dlk/lines.h"
 #include "graph/shape.h"
 #include "graph/trunk_state.h"
 
@@ -330,6 +331,26 @@ static int await_group(const dlb_trunk_pass *pass, int thread)
     }
 }
 
+static bool is_of_share(const dlb_trunk_pass *pass, int group, int thread)
+{
+    return group >= dlk_share_start(pass->team, pass->groups, thread) &&
+           group < dlk_share_start(pass->team, pass->groups, thread + 1);
+}
+
+/* What another thread has kept of an image, and will write in the next step. Of the winners the
+ * first may still be read by who takes the image before. */
+static void take_over_kept(const trunk_image *image)
+{
+    const dlb_trunk *t = image->pass->trunk;
+    for (int k = 0; k < t->count; k++) {
+        const trunk_stage *stage = &t->stages[k];
+        if (stage->kept)
+            dlk_take_over(dlb_trunk_values(stage, image->index), stage->value_bytes);
+        if (stage->winner && stage->outputs > DLK_SLACK)
+            dlk_take_over(winner_of(image, stage) + DLK_SLACK, stage->outputs - DLK_SLACK);
+    }
+}
+
 static void backward_group(void *arg, int task, int thread)
 {
     (void)task;
@@ -340,6 +361,8 @@ static void backward_group(void *arg, int task, int thread)
     for (int i = some.first; i < some.end; i++) {
         trunk_image image = take_image(pass, i, thread);
         backward_image(&image, place);
+        if (!is_of_share(pass, group, thread))
+            take_over_kept(&image);
     }
     add_pairs(pass, group);
 }

@@ -21,7 +21,7 @@ void dlk_own(const float *memory, size_t floats);
  * with that right if it is used at once. Measured on a Zen 4: 0.6 ns a line here, 1.3 instead of 7
  * there, and 3.5 instead of 28 if the two cores do not share a cache. Others do nothing.
  */
-void dlk_take_over(float *memory, size_t floats);
+void dlk_take_over(void *memory, size_t bytes);
 
 /* What will soon be read, though not at once: no further than into the second-level cache. */
 void dlk_fetch(const float *memory, size_t floats);
