@@ -226,6 +226,7 @@ typedef struct few_ops {
     int first, end;
     int team_index;
     dlk_team *team;
+    int stretch;                /* blocks that a thread takes through them at a time */
     int halves;                 /* the first that goes by halves; end: none */
     int turn;                   /* the first that is of backward; end: none */
     _Atomic int left[2];        /* of each half: blocks that are not through */
@@ -264,11 +265,12 @@ static void leave_half(few_ops *few, int block, dlk_team *alone)
         run_part(few, i, alone, second ? middle : 0, second ? images : middle);
 }
 
-static void run_block(void *arg, int block, int thread)
+static void run_stretch(void *arg, int task, int thread)
 {
     few_ops *few = arg;
     const run *r = few->run;
-    int first = block * DLB_BLOCK_IMAGES, end = first + DLB_BLOCK_IMAGES;
+    int block = task * few->stretch, last = block + few->stretch;
+    int first = block * DLB_BLOCK_IMAGES, end = last * DLB_BLOCK_IMAGES;
     int64_t start = dlb_clock_ns();
     dlk_team alone = one_of(few->team, thread);
     for (int i = few->first; i < few->halves; i++) {
@@ -276,10 +278,24 @@ static void run_block(void *arg, int block, int thread)
             few->forward_ns += dlb_clock_ns() - start;
         run_part(few, i, &alone, first, end < r->images ? end : r->images);
     }
-    dlb_blocks_note(&r->program->blocks, block);
-    leave_half(few, block, &alone);
+    for (; block < last && block < r->program->blocks.count; block++) {
+        dlb_blocks_note(&r->program->blocks, block);
+        leave_half(few, block, &alone);
+    }
     if (thread == 0)
         few->leader_out = dlb_clock_ns();
+}
+
+/* Two, where each thread finds as many: a layer's weights are then laid out for its kernels once.
+ */
+static int blocks_a_stretch(int blocks, int threads)
+{
+    return blocks >= 2 * threads ? 2 : 1;
+}
+
+static int stretches_of(const few_ops *few)
+{
+    return (dlb_blocks_of(few->run->images) + few->stretch - 1) / few->stretch;
 }
 
 static void begin_blocks(few_ops *few)
@@ -331,7 +347,7 @@ static void run_chain(few_ops *chain, few_ops *rest)
     const run *r = chain->run;
     int64_t start = chain->leader_out = dlb_clock_ns();
     begin_blocks(chain);
-    dlk_parallel_ahead(chain->team, r->program->blocks.count, run_block, chain);
+    dlk_parallel_ahead(chain->team, stretches_of(chain), run_stretch, chain);
     if (rest->first < rest->end)
         run_filling(rest);
     dlk_join(chain->team);
@@ -352,6 +368,7 @@ static few_ops ops_from(const run *r, int first, int team_index, dlk_team *team)
                    .end = end,
                    .team_index = team_index,
                    .team = team,
+                   .stretch = blocks_a_stretch(dlb_blocks_of(r->images), team->size),
                    .halves = first,
                    .turn = first,
                    .left = {first_half, dlb_blocks_of(r->images) - first_half}};

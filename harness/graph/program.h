@@ -7,8 +7,8 @@
  *
  * Where a team has several threads, it meets as seldom as it can; what is computed is the same:
  * - Operations that follow each other and that each go image by image are a chain: a thread takes
- *   blocks of images through all of them. Behind them there may be some that go by halves of the
- *   batch: who brings the last block of a half through takes the half through those.
+ *   one or two blocks of images through all of them. Behind them there may be some that go by
+ *   halves of the batch: who brings the last block of a half through takes the half through those.
  * - Operations may fill the gaps that the next one leaves, if neither waits for the other: its
  *   leader runs them while the others begin with that one, and who finds no more of its tasks takes
  *   theirs.
