@@ -19,6 +19,7 @@ set -euo pipefail
 : "${DLBENCH:?the path of the built program}"
 SOURCE=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
 export SOURCE
+unset OPENBLAS_CORETYPE # a choice of the user's, which results mention
 
 lib_folder=$(mktemp -d)
 trap 'rm -rf -- "$lib_folder"' EXIT
