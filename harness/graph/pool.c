@@ -26,10 +26,14 @@ static int team_of(const dlb_pool *pool, int thread)
     return team;
 }
 
-/* What is fetched ahead of one thread's scratch must not be another's (graph/blocks.h). */
-static size_t in_whole_pages(size_t floats)
+/*
+ * What is fetched ahead of one thread's scratch must not be another's. Who goes through its end in
+ * strides, image by image, has the processor fetch as many strides behind it, across pages.
+ */
+static size_t with_room_behind(size_t floats)
 {
-    return dlb_whole_pages(floats * sizeof(float)) / sizeof(float);
+    enum { FETCHED_AHEAD = 64 * 1024 };
+    return dlb_whole_pages(floats * sizeof(float) + FETCHED_AHEAD) / sizeof(float);
 }
 
 static void make_team(const dlb_pool *pool, dlk_team *team, int index, int size)
@@ -66,7 +70,7 @@ int dlb_pool_create(dlb_pool **created, const dlb_pool_options *options, dlb_err
 {
     dlb_pool *pool = dlb_alloc(1, sizeof *pool);
     pool->options = *options;
-    pool->options.scratch_floats = in_whole_pages(options->scratch_floats);
+    pool->options.scratch_floats = with_room_behind(options->scratch_floats);
     size_t scratch = (size_t)options->threads * pool->options.scratch_floats;
     size_t shared = (size_t)options->teams * options->shared_floats;
     pool->scratch = dlb_try_alloc(scratch, sizeof(float));

@@ -19,16 +19,20 @@ static void note_scratch(void *arg, int index, dlk_team *team)
 {
     (void)index;
     for (int thread = 0; thread < team->size; thread++)
-        ((uintptr_t *)arg)[thread] = (uintptr_t)dlk_scratch(team, thread) / DLB_PAGE;
+        ((uintptr_t *)arg)[thread] = (uintptr_t)dlk_scratch(team, thread);
 }
 
-Test(pool, no_page_has_scratch_of_two_threads)
+Test(pool, what_is_fetched_ahead_of_a_threads_scratch_is_not_anothers)
 {
-    uintptr_t pages[3];
+    const uintptr_t fetched_ahead = 64 * 1024;
+    uintptr_t at[3];
     dlb_pool *pool = make_pool(3, 1);
-    dlb_pool_run(pool, note_scratch, pages);
+    dlb_pool_run(pool, note_scratch, at);
     dlb_pool_free(pool);
-    cr_assert(pages[0] < pages[1] && pages[1] < pages[2]);
+    for (int thread = 0; thread < 3; thread++)
+        cr_assert_eq(at[thread] % DLB_PAGE, 0);
+    for (int thread = 1; thread < 3; thread++)
+        cr_assert_geq(at[thread], at[thread - 1] + 4 * sizeof(float) + fetched_ahead);
 }
 
 struct tally {
