@@ -47,6 +47,7 @@ static void copy_ops(void *arg, dlb_program *program, dlb_graph_place place, con
 
 void dlb_bench_step_seal(dlb_bench_step *step, float *parameters)
 {
+    dlb_copies_init(&step->copies, parameters, dlb_graph_size(step->graph));
     dlb_graph_seal(step->graph, parameters, copy_ops, step);
 }
 
@@ -71,8 +72,10 @@ void dlb_bench_step_take(dlb_bench_step *step, const dlb_batch *batch, const dlb
 static void run_op(dlb_bench_step *step, const dlb_op *op)
 {
     dlb_blocks in_no_chain = {0};
-    dlb_node_context context = {
-        .kernels = step->kernels, .step = &step->batch, .blocks = &in_no_chain};
+    dlb_node_context context = {.kernels = step->kernels,
+                                .step = &step->batch,
+                                .blocks = &in_no_chain,
+                                .copies = &step->copies};
     op->run(op->self, &context, step->team);
 }
 

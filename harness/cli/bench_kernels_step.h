@@ -15,6 +15,7 @@ typedef struct dlb_bench_step {
     bool pixels; /* it takes images as bytes */
     dlb_graph *graph;
     float *gradients;
+    dlb_copies copies; /* none: all threads read the parameters */
     int op_count;
     dlb_op *ops; /* in the order of a step */
     dlk_team alone;

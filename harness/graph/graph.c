@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "graph/buffers.h"
+#include "graph/copies.h"
 #include "graph/cost.h"
 #include "graph/fusion.h"
 #include "graph/node.h"
@@ -18,6 +19,9 @@ struct dlb_graph {
     dlb_block *blocks;
     size_t size;       /* floats of the flat arrays */
     float *parameters; /* from seal on */
+    dlb_copies copies; /* of those */
+    bool updates;      /* `step` makes gradients final, updates, and hands parameters out */
+    const dlb_node_context *running;
     size_t scratch_floats, shared_floats;
     dlb_buffers buffers;
     int trunk_count;
@@ -250,6 +254,7 @@ static bool is_idle_in_evaluation(const dlb_node *node)
 static void bind_parameters(dlb_graph *g, float *parameters)
 {
     g->parameters = parameters;
+    dlb_copies_init(&g->copies, parameters, g->size);
     for (int i = 0; i < g->node_count; i++) {
         dlb_node *node = &g->nodes[i];
         if (!node->block)
@@ -409,6 +414,7 @@ void dlb_graph_free(dlb_graph *g)
     dlb_program_release(&g->evaluate);
     dlb_program_release(&g->step);
     dlb_program_release(&g->gradients);
+    dlb_copies_release(&g->copies);
     dlb_buffers_release(&g->buffers);
     for (int i = 0; i < g->trunk_count; i++)
         dlb_trunk_free(g->trunks[i]);
@@ -427,13 +433,15 @@ size_t dlb_graph_scratch_floats(const dlb_graph *graph)
 
 int dlb_graph_make_room(dlb_graph *graph, int threads, dlb_error *err)
 {
-    for (int i = 0; i < graph->trunk_count; i++)
-        if (!dlb_trunk_try_room(graph->trunks[i], threads))
-            return dlb_fail(err, DLB_FAIL,
-                            "there is no memory for the weights that each of %d threads has for "
-                            "itself; take fewer threads",
-                            threads);
-    return 0;
+    bool room = !graph->updates || dlb_copies_make_room(&graph->copies, threads);
+    for (int i = 0; i < graph->trunk_count && room; i++)
+        room = dlb_trunk_try_room(graph->trunks[i], threads);
+    if (room)
+        return 0;
+    return dlb_fail(err, DLB_FAIL,
+                    "there is no memory for the weights that each of %d threads has for itself; "
+                    "take fewer threads",
+                    threads);
 }
 
 size_t dlb_graph_shared_floats(const dlb_graph *graph)
@@ -448,6 +456,13 @@ size_t dlb_graph_size(const dlb_graph *graph)
 
 float *dlb_graph_parameters(dlb_graph *graph)
 {
+    graph->copies.current = false;
+    return graph->parameters;
+}
+
+float *dlb_graph_lend_parameters(dlb_graph *graph)
+{
+    dlb_copies_give_up(&graph->copies);
     return graph->parameters;
 }
 
@@ -466,6 +481,46 @@ const dlb_block *dlb_graph_block(const dlb_graph *graph, int index)
 int dlb_graph_new_operand(dlb_graph *graph)
 {
     return dlb_buffers_plan_operand(&graph->buffers);
+}
+
+void dlb_graph_expect_updates(dlb_graph *graph)
+{
+    graph->updates = true;
+}
+
+static const dlb_node *node_of(const dlb_graph *graph, const dlb_block *block)
+{
+    return &graph->nodes[block->layer - graph->model->layers];
+}
+
+/* The last that begins no later. */
+static const dlb_block *block_at(const dlb_graph *graph, size_t offset)
+{
+    const dlb_block *block = &graph->blocks[graph->block_count - 1];
+    while (block->offset > offset)
+        block--;
+    return block;
+}
+
+bool dlb_graph_has_parts(const dlb_graph *graph, const dlb_block *block)
+{
+    const dlb_trunk *trunk = node_of(graph, block)->trunk;
+    return !trunk || !dlb_trunk_leaves_sums(trunk);
+}
+
+void dlb_graph_finish(dlb_graph *graph, size_t first, size_t end)
+{
+    const dlb_block *block = block_at(graph, first);
+    const dlb_node *node = node_of(graph, block);
+    if (node->trunk)
+        dlb_trunk_finish(node->trunk, graph->running, block);
+    else
+        dlb_node_finish(node, graph->running, first - block->offset, end - block->offset);
+}
+
+void dlb_graph_hand_out(const dlb_graph *graph, size_t first, size_t end)
+{
+    dlb_copies_hand_out(&graph->copies, first, end - first);
 }
 
 void dlb_graph_seal(dlb_graph *graph, float *parameters, dlb_graph_add_fn *add, void *arg)
@@ -491,9 +546,14 @@ static void run_program(dlb_graph *g, dlb_program *program, dlb_pool *pool, cons
     dlb_node_context context = {.kernels = &g->kernels,
                                 .step = step,
                                 .blocks = &program->blocks,
+                                .copies = &g->copies,
+                                .leaves_sums = g->updates && program == &g->step,
                                 .evaluating = program == &g->evaluate};
     *step->result = (dlk_softmax_result){0};
+    dlb_copies_begin(&g->copies, !step->same_weights);
+    g->running = &context;
     dlb_program_run(program, pool, &context, step->n, trace);
+    g->running = NULL;
 }
 
 void dlb_graph_train(dlb_graph *graph, dlb_pool *pool, const dlb_step *step, dlb_trace *trace)

@@ -82,8 +82,8 @@ void dlb_graph_free(dlb_graph *graph);
 size_t dlb_graph_scratch_floats(const dlb_graph *graph);
 size_t dlb_graph_shared_floats(const dlb_graph *graph);
 
-/* Room for the weights that each of so many threads has for itself. Without this call it comes with
- * the first step. */
+/* Room for the parameters and weights that each of so many threads has for itself. Without this
+ * call it comes with the first step. */
 int dlb_graph_make_room(dlb_graph *graph, int threads, dlb_error *err);
 
 size_t dlb_graph_size(const dlb_graph *graph); /* of the flat arrays, padding included */
@@ -93,9 +93,29 @@ const dlb_block *dlb_graph_block(const dlb_graph *graph, int index);
 /* A new operand, for operations that the caller adds. Before seal. */
 int dlb_graph_new_operand(dlb_graph *graph);
 
+/*
+ * The operations that the caller adds to `step` will update all parameters, a range at a time, each
+ * on one thread: dlb_graph_finish, then the update, then dlb_graph_hand_out. Before seal.
+ *
+ * Gradients may then be several sums until they are needed: who makes some of them final updates
+ * the same, and no thread meets another or fetches lines from its cache in between. And threads
+ * have copies of the parameters, which a step leaves as the next one wants them.
+ */
+void dlb_graph_expect_updates(dlb_graph *graph);
+
+/* Whether a block can be updated a part at a time; else all of it is. */
+bool dlb_graph_has_parts(const dlb_graph *graph, const dlb_block *block);
+
+/* Within such an operation: [first, end) of the flat arrays, all of one block. */
+void dlb_graph_finish(dlb_graph *graph, size_t first, size_t end);
+void dlb_graph_hand_out(const dlb_graph *graph, size_t first, size_t end);
+
 /* Write the programs, which read `parameters` from now on. `add` may be NULL. */
 void dlb_graph_seal(dlb_graph *graph, float *parameters, dlb_graph_add_fn *add, void *arg);
+
+/* They may be written before the next step, or, once they are lent, between any two. */
 float *dlb_graph_parameters(dlb_graph *graph);
+float *dlb_graph_lend_parameters(dlb_graph *graph);
 
 /* Forward, backward, and the operations added. */
 void dlb_graph_train(dlb_graph *graph, dlb_pool *pool, const dlb_step *step, dlb_trace *trace);

@@ -1,6 +1,7 @@
 #include "graph/node.h"
 
 #include "base/mem.h"
+#include "dlk/lines.h"
 #include "dlk/tree.h"
 #include "graph/fusion.h"
 #include "graph/shape.h"
@@ -9,11 +10,20 @@
 typedef struct batch_part {
     const dlb_node_context *context;
     int first, n;
+    int thread; /* ALL: all that there are */
 } batch_part;
+
+enum { ALL = -1 };
 
 static batch_part whole_batch(const dlb_node_context *context)
 {
-    return (batch_part){context, 0, context->step->n};
+    return (batch_part){context, 0, context->step->n, ALL};
+}
+
+static batch_part part_of(const dlb_node_context *context, const dlk_team *alone, int first,
+                          int end)
+{
+    return (batch_part){context, first, end - first, alone->first_thread};
 }
 
 /* The part's rows of [batch][shape]; NULL stays NULL. */
@@ -52,6 +62,18 @@ static float *dweights_of(const dlb_node *node, const batch_part *part)
 static float *dbias_of(const dlb_node *node, const batch_part *part)
 {
     return dweights_of(node, part) + node->block->weights;
+}
+
+static const float *weights_of(const dlb_node *node, const batch_part *part)
+{
+    if (part->thread == ALL)
+        return node->weights;
+    return dlb_copies_of(part->context->copies, part->thread) + node->block->offset;
+}
+
+static const float *bias_of(const dlb_node *node, const batch_part *part)
+{
+    return weights_of(node, part) + node->block->weights;
 }
 
 static size_t output_floats(const dlb_node *node, const batch_part *part)
@@ -102,15 +124,15 @@ const uint8_t *dlb_step_pixels(const dlb_node_context *context, int index, size_
 static void conv2d_forward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_conv2d s = dlb_layer_conv2d(node->layer, part->n);
-    part->context->kernels->conv2d_forward(team, &s, input_of(node, part), node->weights,
-                                           node->bias, y_of(node, part));
+    part->context->kernels->conv2d_forward(team, &s, input_of(node, part), weights_of(node, part),
+                                           bias_of(node, part), y_of(node, part));
 }
 
 static void conv2d_backward_data(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_conv2d s = dlb_layer_conv2d(node->layer, part->n);
-    part->context->kernels->conv2d_backward_data(team, &s, dy_of(node, part), node->weights,
-                                                 dx_of(node, part));
+    part->context->kernels->conv2d_backward_data(team, &s, dy_of(node, part),
+                                                 weights_of(node, part), dx_of(node, part));
 }
 
 static void conv2d_backward_weights(const dlb_node *node, const batch_part *part, dlk_team *team)
@@ -124,14 +146,14 @@ static void conv2d_backward_weights(const dlb_node *node, const batch_part *part
 static void dense_forward(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_dense s = dlb_layer_dense(node->layer, part->n);
-    part->context->kernels->dense_forward(team, &s, input_of(node, part), node->weights, node->bias,
-                                          y_of(node, part));
+    part->context->kernels->dense_forward(team, &s, input_of(node, part), weights_of(node, part),
+                                          bias_of(node, part), y_of(node, part));
 }
 
 static void dense_backward_data(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_dense s = dlb_layer_dense(node->layer, part->n);
-    part->context->kernels->dense_backward_data(team, &s, dy_of(node, part), node->weights,
+    part->context->kernels->dense_backward_data(team, &s, dy_of(node, part), weights_of(node, part),
                                                 dx_of(node, part));
 }
 
@@ -275,7 +297,7 @@ size_t dlb_node_part_scratch(const dlb_layer *layer, int batch)
 static void run_part(const dlb_node *node, node_fn *fn, void *context, dlk_team *alone, int first,
                      int end)
 {
-    batch_part part = {context, first, end - first};
+    batch_part part = part_of(context, alone, first, end);
     if (node->layer->kind == DLB_DENSE)
         alone->shared = alone->scratch + dlk_dense_scratch();
     fn(node, &part, alone);
@@ -301,20 +323,31 @@ bool dlb_node_has_halves(const dlb_node *node, int images)
            images <= MOST_IMAGES;
 }
 
-static void add_second_half(const dlb_node *node, void *context)
+/* And take over what is not this thread's, for who writes it next. */
+static void add_second_half(const dlb_node *node, const dlb_node_context *context, size_t first,
+                            size_t end)
 {
     batch_part all = whole_batch(context);
     float *sums = dweights_of(node, &all);
-    dlk_tree_sum(2, (const float *const[]){sums, node->partial}, gradients_of(node), sums);
+    dlk_tree_sum_range(2, (const float *const[]){sums, node->partial}, first, end, sums);
+    dlk_take_over(node->partial + first, (end - first) * sizeof(float));
+}
+
+void dlb_node_finish(const dlb_node *node, const dlb_node_context *context, size_t first,
+                     size_t end)
+{
+    if (dlb_node_has_halves(node, context->step->n))
+        add_second_half(node, context, first, end);
 }
 
 /* The one that ends last has both in its cache. */
 static void part_backward_weights(void *self, void *context, dlk_team *alone, int first, int end)
 {
     dlb_node *node = self;
+    bool final = !((const dlb_node_context *)context)->leaves_sums;
     run_part(node, ops_of[node->layer->kind].backward_weights, context, alone, first, end);
-    if (atomic_fetch_xor_explicit(&node->halves, 1, memory_order_acq_rel))
-        add_second_half(node, context);
+    if (final && atomic_fetch_xor_explicit(&node->halves, 1, memory_order_acq_rel))
+        add_second_half(node, context, 0, gradients_of(node));
 }
 
 /* The same sums, whoever computes them. */
@@ -328,9 +361,10 @@ static void run_halves(void *self, void *context, dlk_team *team)
     }
     half.n = dlb_blocks_half(all.n);
     ops_of[node->layer->kind].backward_weights(node, &half, team);
-    half = (batch_part){context, half.n, all.n - half.n};
+    half = (batch_part){context, half.n, all.n - half.n, ALL};
     ops_of[node->layer->kind].backward_weights(node, &half, team);
-    add_second_half(node, context);
+    if (!all.context->leaves_sums)
+        add_second_half(node, context, 0, gradients_of(node));
 }
 
 /* Correct answers are counted at once, losses added up in the images' order when all are there. */
@@ -343,13 +377,13 @@ static void part_loss(dlb_node *node, const batch_part *part, dlk_team *alone, f
 
 static void part_loss_train(void *self, void *context, dlk_team *alone, int first, int end)
 {
-    batch_part part = {context, first, end - first};
+    batch_part part = part_of(context, alone, first, end);
     part_loss(self, &part, alone, dx_of(self, &part));
 }
 
 static void part_loss_evaluate(void *self, void *context, dlk_team *alone, int first, int end)
 {
-    batch_part part = {context, first, end - first};
+    batch_part part = part_of(context, alone, first, end);
     part_loss(self, &part, alone, NULL);
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "graph/copies.h"
 #include "graph/graph.h"
 
 /* What one run of a program works on. */
@@ -12,6 +13,8 @@ typedef struct dlb_node_context {
     const dlk_kernels *kernels;
     const dlb_step *step;
     dlb_blocks *blocks; /* of the program: which images those that follow a chain can take */
+    dlb_copies *copies; /* of the parameters, for threads that work by themselves */
+    bool leaves_sums;   /* gradients are made final by who updates parameters */
     bool evaluating;
 } dlb_node_context;
 
@@ -52,6 +55,10 @@ void dlb_node_add_backward_weights(dlb_node *node, int batch, dlb_program *progr
 
 /* Whether a layer's weights have their gradients by halves of a batch of so many images. */
 bool dlb_node_has_halves(const dlb_node *node, int images);
+
+/* Where sums are left, [first, end) of a layer's gradients: weights, then biases. */
+void dlb_node_finish(const dlb_node *node, const dlb_node_context *context, size_t first,
+                     size_t end);
 
 /* Scratch that a thread needs which takes some images of a batch through a layer by itself. */
 size_t dlb_node_part_scratch(const dlb_layer *layer, int batch);

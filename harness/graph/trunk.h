@@ -37,7 +37,13 @@ void dlb_trunk_bind(dlb_trunk *trunk, const dlb_buffers *buffers, const dlb_node
 
 void dlb_trunk_add_forward(dlb_trunk *trunk, dlb_program *program);
 
-/* Makes the gradients of all its layers final. */
+/* Makes the gradients of all its layers final, unless sums are left for who updates them. */
 void dlb_trunk_add_backward(dlb_trunk *trunk, dlb_program *program);
+
+/* It leaves them where layers are so small that one thread updates all of a layer. */
+bool dlb_trunk_leaves_sums(const dlb_trunk *trunk);
+
+/* Then: make the gradients of that layer final. */
+void dlb_trunk_finish(dlb_trunk *trunk, const dlb_node_context *context, const dlb_block *block);
 
 #endif

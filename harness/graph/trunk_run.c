@@ -379,7 +379,7 @@ void dlb_trunk_begin_forward(void *self, void *context, dlk_team *team)
 {
     dlb_trunk_pass pass = {.trunk = self, .context = context, .team = team};
     bool changed = !pass.context->step->same_weights;
-    dlb_trunk_begin_pass(self, in_lanes(&pass) ? DLB_WEIGHTS_LANES : DLB_WEIGHTS_FORWARD, changed,
+    dlb_trunk_begin_pass(&pass, in_lanes(&pass) ? DLB_WEIGHTS_LANES : DLB_WEIGHTS_FORWARD, changed,
                          team);
 }
 
@@ -408,7 +408,32 @@ static int finish_parts(const trunk_stage *stage)
     return stage->plan->backward->finish_parts(&stage->plan->shape);
 }
 
-/* One part of the gradients of all stages, from the groups' sums, all of which are zero then. */
+/* The sums of groups that are left: one or two. */
+typedef struct sums_left {
+    int count;
+    float *each[2];
+} sums_left;
+
+static sums_left find_sums(const dlb_trunk_pass *pass, const trunk_stage *stage)
+{
+    sums_left left = {0};
+    for (int i = 0; i < pass->groups; i += groups_apart(pass->groups))
+        left.each[left.count++] = gradients_at(stage, pass->trunk->places[i]);
+    return left;
+}
+
+/* One part of a stage's gradients, from sums that are zero then. */
+static void finish_part_of(const dlb_trunk_pass *pass, const trunk_stage *stage, sums_left *left,
+                           int part)
+{
+    const dlb_block *block = stage->node->block;
+    float *dweights = pass->context->step->gradients + block->offset;
+    dlk_gradients sums = {.count = left->count, .each = left->each};
+    stage->plan->backward->finish(&stage->plan->shape, part, &sums, dweights,
+                                  dweights + block->weights);
+}
+
+/* One part of the gradients of all stages. */
 static void finish_part(void *arg, int part, int thread)
 {
     (void)thread;
@@ -416,14 +441,19 @@ static void finish_part(void *arg, int part, int thread)
     const trunk_stage *stage = pass->trunk->stages;
     for (; part >= finish_parts(stage); stage++)
         part -= finish_parts(stage);
-    const dlb_block *block = stage->node->block;
-    float *dweights = pass->context->step->gradients + block->offset;
-    float *left[2];
-    dlk_gradients sums = {.each = left};
-    for (int i = 0; i < pass->groups; i += groups_apart(pass->groups))
-        left[sums.count++] = gradients_at(stage, pass->trunk->places[i]);
-    stage->plan->backward->finish(&stage->plan->shape, part, &sums, dweights,
-                                  dweights + block->weights);
+    sums_left left = find_sums(pass, stage);
+    finish_part_of(pass, stage, &left, part);
+}
+
+/* All of a stage's, by one thread: it takes the sums over at first, line by line, as a kernel goes
+ * through them in strides. */
+static void finish_stage(const dlb_trunk_pass *pass, const trunk_stage *stage)
+{
+    sums_left left = find_sums(pass, stage);
+    for (int i = 0; i < left.count; i++)
+        dlk_take_over(left.each[i], stage->gradient_floats * sizeof(float));
+    for (int part = 0; part < finish_parts(stage); part++)
+        finish_part_of(pass, stage, &left, part);
 }
 
 static void finish_stages(dlb_trunk_pass *pass, dlk_team *team)
@@ -432,6 +462,26 @@ static void finish_stages(dlb_trunk_pass *pass, dlk_team *team)
     for (int k = 0; k < pass->trunk->count; k++)
         parts += finish_parts(&pass->trunk->stages[k]);
     dlk_parallel(team, parts, finish_part, pass);
+}
+
+bool dlb_trunk_leaves_sums(const dlb_trunk *t)
+{
+    enum { FEW = 8 * 1024 };
+    bool few = true;
+    for (int k = 0; k < t->count; k++)
+        few = few && t->stages[k].gradient_floats <= FEW;
+    return few;
+}
+
+void dlb_trunk_finish(dlb_trunk *t, const dlb_node_context *context, const dlb_block *block)
+{
+    dlb_trunk_pass pass = {.trunk = t, .context = context};
+    pass.groups = dlb_trunk_groups(t, context->step->n);
+    if (!dlb_trunk_leaves_sums(t) || context->step->n == 0)
+        return;
+    for (int k = 0; k < t->count; k++)
+        if (t->stages[k].node->block == block)
+            finish_stage(&pass, &t->stages[k]);
 }
 
 /* A batch without images has a gradient all the same: zero. */
@@ -454,10 +504,10 @@ void dlb_trunk_run_backward(void *self, void *context, dlk_team *team)
         leave_no_gradient(t, step);
         return;
     }
-    dlb_trunk_begin_pass(t, DLB_WEIGHTS_BACK, false, team);
+    dlb_trunk_begin_pass(&pass, DLB_WEIGHTS_BACK, false, team);
     memset(t->begun, 0, (size_t)pass.groups * sizeof *t->begun);
+    memset(t->taken, 0, (size_t)pass.groups * sizeof *t->taken);
     dlk_parallel(team, pass.groups, backward_group, &pass);
-    finish_stages(&pass, team);
-    for (int i = 0; i < pass.groups; i += groups_apart(pass.groups))
-        leave_place(t, t->places[i]);
+    if (!pass.context->leaves_sums || !dlb_trunk_leaves_sums(t))
+        finish_stages(&pass, team);
 }

@@ -79,7 +79,7 @@ static inline uint8_t *dlb_trunk_winner(const trunk_stage *stage, int image)
 
 /* A pass of an operation over the batch. */
 typedef struct dlb_trunk_pass {
-    const dlb_trunk *trunk;
+    dlb_trunk *trunk;
     const dlb_node_context *context;
     const dlk_team *team;
     int groups; /* backward */
@@ -109,7 +109,8 @@ float dlb_trunk_scale(const dlb_trunk_pass *pass, const dlb_stage *plan);
  * reads and whether they have changed.
  */
 void dlb_trunk_plan_weights(dlb_trunk *t);
-void dlb_trunk_begin_pass(dlb_trunk *t, dlb_weights_kind kind, bool changed, dlk_team *team);
+void dlb_trunk_begin_pass(const dlb_trunk_pass *pass, dlb_weights_kind kind, bool changed,
+                          dlk_team *team);
 void dlb_trunk_free_weights(dlb_trunk *t);
 
 /* Those of stage k, which the thread prepares for itself where it has not yet and they are its own.

@@ -102,31 +102,36 @@ static int parts_of(const dlb_stage *plan, dlb_weights_kind kind)
     return (kind == DLB_WEIGHTS_LANES ? plan->lanes : plan->forward)->parts(&plan->shape);
 }
 
-static void prepare_part(const trunk_stage *stage, dlb_weights_kind kind, int part, float *to)
+/* Of these parameters, which are all that the model has. */
+static void prepare_part(const trunk_stage *stage, dlb_weights_kind kind, int part,
+                         const float *parameters, float *to)
 {
     const dlb_stage *plan = stage->plan;
-    const dlb_node *node = stage->node;
+    const dlb_block *block = stage->node->block;
+    const float *weights = parameters + block->offset, *bias = weights + block->weights;
     if (kind == DLB_WEIGHTS_BACK)
-        plan->backward->prepare(&plan->shape, part, node->weights, to);
+        plan->backward->prepare(&plan->shape, part, weights, to);
     else
         (kind == DLB_WEIGHTS_LANES ? plan->lanes : plan->forward)
-            ->prepare(&plan->shape, part, node->weights, node->bias, to);
+            ->prepare(&plan->shape, part, weights, bias, to);
 }
 
-static void prepare_stage(const trunk_stage *stage, dlb_weights_kind kind, float *to)
+static void prepare_stage(const trunk_stage *stage, dlb_weights_kind kind, const float *parameters,
+                          float *to)
 {
     const dlb_block *block = stage->node->block;
     int parts = parts_of(stage->plan, kind);
     if (parts > 0)
-        dlk_fetch(stage->node->weights, (size_t)(block->weights + block->biases));
+        dlk_fetch(parameters + block->offset, (size_t)(block->weights + block->biases));
     for (int i = 0; i < parts; i++)
-        prepare_part(stage, kind, i, to);
+        prepare_part(stage, kind, i, parameters, to);
 }
 
 /* ---- Common weights ---- */
 
 typedef struct common_job {
     const dlb_trunk *trunk;
+    const float *parameters;
     dlb_weights_kind kind;
 } common_job;
 
@@ -137,13 +142,14 @@ static void prepare_common_part(void *arg, int part, int thread)
     const trunk_stage *stage = job->trunk->stages;
     for (; part >= parts_of(stage->plan, job->kind); stage++)
         part -= parts_of(stage->plan, job->kind);
-    prepare_part(stage, job->kind, part,
+    prepare_part(stage, job->kind, part, job->parameters,
                  job->trunk->weights[0]->floats + stage->weights_at[job->kind]);
 }
 
-static void prepare_common(dlb_trunk *t, dlb_weights_kind kind, dlk_team *team)
+static void prepare_common(dlb_trunk *t, const float *parameters, dlb_weights_kind kind,
+                           dlk_team *team)
 {
-    common_job job = {t, kind};
+    common_job job = {t, parameters, kind};
     int parts = 0;
     for (int k = 0; k < t->count; k++)
         parts += parts_of(&t->plans[k], kind);
@@ -153,13 +159,15 @@ static void prepare_common(dlb_trunk *t, dlb_weights_kind kind, dlk_team *team)
 
 /* ---- A pass ---- */
 
-void dlb_trunk_begin_pass(dlb_trunk *t, dlb_weights_kind kind, bool changed, dlk_team *team)
+void dlb_trunk_begin_pass(const dlb_trunk_pass *pass, dlb_weights_kind kind, bool changed,
+                          dlk_team *team)
 {
+    dlb_trunk *t = pass->trunk;
     make_room(t, team->size, dlb_alloc);
     if (changed || t->weights_version == 0)
         t->weights_version++;
     if (are_common(t) && t->weights[0]->version[kind] != t->weights_version)
-        prepare_common(t, kind, team);
+        prepare_common(t, pass->context->copies->parameters, kind, team);
 }
 
 const float *dlb_trunk_weights_for(const dlb_trunk_pass *pass, int thread, dlb_weights_kind kind,
@@ -169,9 +177,11 @@ const float *dlb_trunk_weights_for(const dlb_trunk_pass *pass, int thread, dlb_w
     int whose = pass->team->first_thread + thread;
     dlb_trunk_weights *weights = t->weights[are_common(t) ? 0 : whose];
     if (weights->version[kind] != t->weights_version) {
+        const float *parameters = dlb_copies_of(pass->context->copies, whose);
         weights->version[kind] = t->weights_version;
         for (int i = 0; i < t->count; i++)
-            prepare_stage(&t->stages[i], kind, weights->floats + t->stages[i].weights_at[kind]);
+            prepare_stage(&t->stages[i], kind, parameters,
+                          weights->floats + t->stages[i].weights_at[kind]);
     }
     return weights->floats + t->stages[k].weights_at[kind];
 }

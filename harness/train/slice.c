@@ -16,29 +16,89 @@ static size_t whole_cells(size_t floats)
     return (floats + DLB_EXCHANGE_GRAIN - 1) / DLB_EXCHANGE_GRAIN * DLB_EXCHANGE_GRAIN;
 }
 
-/* Pieces as large as was asked for, but no larger than a thread's share. */
+/* Pieces as large as was asked for, but no larger than a thread's share; where threads fetch from
+ * each other what a piece is made of, a thread has several, and so all end together. */
 static piece_job make_job(dlb_slicer *slicer, const dlb_slice *slice, int work, int threads)
 {
-    size_t share = (dlb_range_length(slice->range) + (size_t)threads - 1) / (size_t)threads;
+    size_t shares = (size_t)threads * (slicer->graph ? 4 : 1);
+    size_t share = (dlb_range_length(slice->range) + shares - 1) / shares;
     size_t piece = share < slicer->piece ? share : slicer->piece;
     return (piece_job){slicer, slice, whole_cells(piece ? piece : 1), work};
 }
 
+static int pieces_in(const piece_job *job, dlb_range range)
+{
+    return (int)((dlb_range_length(range) + job->piece - 1) / job->piece);
+}
+
+static dlb_range piece_in(const piece_job *job, dlb_range range, int index)
+{
+    size_t first = range.first + (size_t)index * job->piece, end = first + job->piece;
+    return (dlb_range){first, end < range.end ? end : range.end};
+}
+
+/* ---- Where a graph expects updates: within its blocks ---- */
+
+static dlb_range range_of(const dlb_block *block)
+{
+    return (dlb_range){block->offset, block->offset + block->weights + block->biases};
+}
+
+/* The first of the slice, which has whole ones. */
+static const dlb_block *first_block(const piece_job *job)
+{
+    const dlb_block *block = dlb_graph_block(job->slicer->graph, 0);
+    while (block->offset < job->slice->range.first)
+        block++;
+    return block;
+}
+
+static int pieces_of_block(const piece_job *job, const dlb_block *block)
+{
+    bool parts = dlb_graph_has_parts(job->slicer->graph, block);
+    return parts ? pieces_in(job, range_of(block)) : 1;
+}
+
+static dlb_range block_piece_at(const piece_job *job, int index)
+{
+    const dlb_block *block = first_block(job);
+    int pieces;
+    for (; index >= (pieces = pieces_of_block(job, block)); block++)
+        index -= pieces;
+    dlb_range all = range_of(block);
+    return pieces == 1 ? all : piece_in(job, all, index);
+}
+
+static int count_block_pieces(const piece_job *job)
+{
+    const dlb_graph *graph = job->slicer->graph;
+    int pieces = 0;
+    for (int i = first_block(job)->index; i < dlb_graph_block_count(graph); i++) {
+        const dlb_block *block = dlb_graph_block(graph, i);
+        if (block->offset < job->slice->range.end)
+            pieces += pieces_of_block(job, block);
+    }
+    return pieces;
+}
+
+/* ---- Pieces ---- */
+
 static int pieces_of(const piece_job *job)
 {
-    return (int)((dlb_range_length(job->slice->range) + job->piece - 1) / job->piece);
+    return job->slicer->graph ? count_block_pieces(job) : pieces_in(job, job->slice->range);
 }
 
 static dlb_range piece_at(const piece_job *job, int index)
 {
-    const dlb_range *slice = &job->slice->range;
-    size_t first = slice->first + (size_t)index * job->piece, end = first + job->piece;
-    return (dlb_range){first, end < slice->end ? end : slice->end};
+    return job->slicer->graph ? block_piece_at(job, index)
+                              : piece_in(job, job->slice->range, index);
 }
 
 static void sum_piece(dlb_slicer *slicer, int bucket, dlb_range piece)
 {
     dlb_exchange *x = slicer->exchange;
+    if (slicer->graph)
+        dlb_graph_finish(slicer->graph, piece.first, piece.end);
     dlb_exchange_sum(x, bucket, piece);
     if (slicer->norms)
         dlb_norms_measure(slicer->norms, piece, dlb_exchange_parameters(x),
@@ -53,6 +113,8 @@ static void update_range(dlb_slicer *slicer, const dlb_slice *slice, dlb_range r
     dlk_own(parameters, count); /* every thread has read them */
     dlb_optimizer_update(slicer->optimizer, slice->state + (range.first - slice->range.first),
                          count, ratio, dlb_exchange_gradients(x) + range.first, parameters);
+    if (slicer->graph)
+        dlb_graph_hand_out(slicer->graph, range.first, range.end);
 }
 
 static void update_piece(dlb_slicer *slicer, const dlb_slice *slice, dlb_range piece)

@@ -1,6 +1,9 @@
 /*
  * What a rank does with its slice of a bucket: sum the gradients of all ranks and update the
  * parameters, piece by piece, so that a piece is still in cache when the optimizer reads it.
+ *
+ * Where a graph expects it (graph/graph.h), its gradients are made final before they are summed,
+ * and parameters handed out once they are updated: on the same thread, from the same cache.
  */
 #ifndef DLB_TRAIN_SLICE_H
 #define DLB_TRAIN_SLICE_H
@@ -22,6 +25,7 @@ typedef struct dlb_slicer {
     dlb_exchange *exchange;
     dlb_optimizer *optimizer;
     dlb_norms *norms;          /* NULL for optimizers without */
+    dlb_graph *graph;          /* which expects updates; NULL: gradients are final already */
     size_t piece;              /* floats that are summed and updated at a time, at most */
     _Atomic int64_t update_ns; /* that threads have spent in updates; added to */
 } dlb_slicer;

@@ -175,7 +175,7 @@ dlbench_parameters dlbench_trainer_layer(dlbench_trainer *t, int index)
         return (dlbench_parameters){0};
     dlb_graph *graph = dlb_session_graph(t->session);
     const dlb_block *block = dlb_graph_block(graph, index);
-    float *weights = dlb_graph_parameters(graph) + block->offset;
+    float *weights = dlb_graph_lend_parameters(graph) + block->offset;
     return (dlbench_parameters){.layer = block->layer->name,
                                 .weights = weights,
                                 .biases = weights + block->weights,

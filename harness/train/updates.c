@@ -462,6 +462,13 @@ static void lay_out_slices(dlb_updates *u)
     }
 }
 
+/* By itself, as gradients come from the graph, block by block. */
+static bool updates_all(const dlb_updates *u)
+{
+    bool single = dlb_exchange_kind_of(u->options.exchange) == DLB_EXCHANGE_SINGLE;
+    return single && u->options.workers == 1 && !joins(u);
+}
+
 static void init_slicer(dlb_updates *u)
 {
     const dlb_updates_options *o = &u->options;
@@ -469,6 +476,10 @@ static void init_slicer(dlb_updates *u)
     u->slicer.optimizer = o->optimizer;
     u->slicer.norms = o->norms ? dlb_norms_create(o->graph) : NULL;
     u->slicer.piece = o->piece;
+    if (updates_all(u)) {
+        dlb_graph_expect_updates(o->graph);
+        u->slicer.graph = o->graph;
+    }
 }
 
 dlb_updates *dlb_updates_create(const dlb_updates_options *options)

@@ -67,6 +67,32 @@ Test(trainer, parameters_can_be_read_and_overwritten_between_steps)
     dlbench_trainer_destroy(t);
 }
 
+/* The loss of a step that follows others, before which the first layer was overwritten, again. */
+static double loss_after_overwriting(const char *threads)
+{
+    dlbench_error err;
+    dlbench_progress p;
+    dlbench_trainer *t = make_trainer();
+    cr_assert_eq(dlbench_trainer_set(t, "threads", threads, &err), 0);
+    cr_assert_eq(dlbench_trainer_load(t, &err), 0);
+    cr_assert_eq(dlbench_trainer_step(t, &p, &err), 0);
+    dlbench_parameters first = dlbench_trainer_layer(t, 0);
+    for (int step = 0; step < 3; step++) {
+        for (size_t i = 0; i < first.weight_count; i++)
+            first.weights[i] = 0.01F * (float)((i * (size_t)(step + 7)) % 31);
+        cr_assert_eq(dlbench_trainer_step(t, &p, &err), 0);
+    }
+    dlbench_trainer_destroy(t);
+    return p.train.loss;
+}
+
+Test(trainer, every_thread_uses_parameters_that_are_overwritten_between_steps)
+{
+    double alone = loss_after_overwriting("1");
+    cr_assert(alone == loss_after_overwriting("2"));
+    cr_assert(alone == loss_after_overwriting("3"));
+}
+
 Test(trainer, the_callers_floating_point_mode_is_left_as_it_was)
 {
     dlbench_error err;
