@@ -33,11 +33,17 @@ typedef struct options {
 } options;
 
 /*
- * What is compared: one core, all cores as threads of a rank, and as ranks that share its batch or
- * have one each; and as many trainings as there are cores, which have nothing to do with each
- * other.
+ * What is compared: one core, all cores as threads of a rank, and as ranks that share its batch;
+ * ranks that have a batch each, with one core that computes these batches in turn, which is the
+ * same training bit by bit; and as many trainings as there are cores, which have nothing to do with
+ * each other.
  */
-enum { ONE, THREADS, RANKS, BATCHES, APART, SIDES };
+enum { ONE, THREADS, RANKS, IN_TURN, BATCHES, APART, SIDES };
+
+static int base_of(int which)
+{
+    return which == BATCHES ? IN_TURN : ONE;
+}
 
 /* Each has a value a round, NaN until it is measured. */
 typedef struct side {
@@ -73,11 +79,9 @@ static const char header[] = "model,data,batch,side,ranks,threads,round,images,e
 static int save(const bench *b, int which, const dlb_bench_training *t, int round, const char *host,
                 dlb_error *err)
 {
-    static const char *const names[] = {[ONE] = "one",
-                                        [THREADS] = "threads",
-                                        [RANKS] = "ranks",
-                                        [BATCHES] = "batches",
-                                        [APART] = "apart"};
+    static const char *const names[] = {
+        [ONE] = "one",         [THREADS] = "threads", [RANKS] = "ranks",
+        [IN_TURN] = "in_turn", [BATCHES] = "batches", [APART] = "apart"};
     const side *s = &b->sides[which];
     if (!b->options->csv)
         return 0;
@@ -106,21 +110,22 @@ static int save(const bench *b, int which, const dlb_bench_training *t, int roun
 /* ---- Measuring ---- */
 
 /*
- * The same images, in the same steps, whoever computes them. Where each rank has a batch of its
- * own, there are as many steps, so as many epochs more: what is zero depends on how much is
- * learned.
+ * The same images, in the same steps, whoever computes them. Where a step has several batches,
+ * there are as many steps, so as many epochs more: what is zero depends on how much is learned.
  */
 static dlb_bench_training training_of(const bench *b, int which)
 {
     const options *o = b->options;
     int ranks = which == RANKS || which == BATCHES ? (int)o->cores : 1;
-    int batches = which == BATCHES ? ranks : 1;
+    int batches = which == BATCHES || which == IN_TURN ? (int)o->cores : 1;
+    int workers = which == IN_TURN ? batches : ranks;
     return (dlb_bench_training){.steps = true,
                                 .model = o->model,
                                 .data = o->data,
                                 .ranks = ranks,
                                 .threads = which == THREADS ? (int)o->cores : 1,
-                                .batch = o->batch * batches / ranks,
+                                .workers = workers,
+                                .batch = o->batch * batches / workers,
                                 .epochs = b->length.epochs * batches,
                                 .images = b->length.epoch.train / ranks,
                                 .test_images = b->length.epoch.test / ranks};
@@ -229,14 +234,14 @@ static void add_memory(dlb_bench_table *table, double megabytes)
     dlb_bench_table_add(table, isnan(megabytes) ? "–" : text);
 }
 
-static void add_row(const bench *b, const side *s, dlb_bench_table *table)
+static void add_row(const bench *b, int which, dlb_bench_table *table)
 {
-    const side *one = &b->sides[ONE];
-    dlb_spread speedup = ratio_of(b, s->rate, one->rate);
+    const side *s = &b->sides[which], *base = &b->sides[base_of(which)];
+    dlb_spread speedup = ratio_of(b, s->rate, base->rate);
     dlb_spread efficiency = {.median = NAN}, by_step = efficiency;
-    if (s != one) {
-        efficiency = efficiency_of(b, s->rate, one->rate, NULL);
-        by_step = efficiency_of(b, s->step_rate, one->step_rate, NULL);
+    if (which != ONE && which != IN_TURN) {
+        efficiency = efficiency_of(b, s->rate, base->rate, NULL);
+        by_step = efficiency_of(b, s->step_rate, base->step_rate, NULL);
     }
     dlb_bench_table_add(table, s->label);
     dlb_bench_table_add(table, dlb_text_count(spread_of(b, s->rate).median).text);
@@ -258,7 +263,7 @@ static void print_table(const bench *b)
     for (int i = 0; i < COLUMNS; i++)
         dlb_bench_table_add(&table, titles[i]);
     for (int i = 0; i < SIDES; i++)
-        add_row(b, &b->sides[i], &table);
+        add_row(b, i, &table);
     dlb_bench_table_print(&table, stdout);
     dlb_bench_table_release(&table);
 }
@@ -289,7 +294,7 @@ static void print_side(const bench *b, int which, double near_ns, bool near)
     bool *counts = dlb_alloc((size_t)rounds, sizeof *counts);
     for (int i = 0; i < rounds; i++)
         counts[i] = was_near(b, which, i, near_ns) == near;
-    dlb_spread spread = efficiency_of(b, s->rate, b->sides[ONE].rate, counts);
+    dlb_spread spread = efficiency_of(b, s->rate, b->sides[base_of(which)].rate, counts);
     printf("    %s: ", s->label);
     if (spread.count)
         printf("%.2f (%.2f…%.2f) in %zu round%s\n", spread.median, spread.lower, spread.upper,
@@ -302,7 +307,8 @@ static void print_side(const bench *b, int which, double near_ns, bool near)
 static void print_sides(const bench *b, double near_ns, bool near)
 {
     for (int which = THREADS; which <= BATCHES; which++)
-        print_side(b, which, near_ns, near);
+        if (which != IN_TURN)
+            print_side(b, which, near_ns, near);
 }
 
 /* Near: before and after a training a line of memory took about as long as it ever took at least.
@@ -334,7 +340,8 @@ static void print(const bench *b)
         "\n  FMA peak: %.0f GFLOP/s on one core, %.0f on %lld: %.2f times as much (%.2f…%.2f)\n"
         "  of the peak's: the speed-up by that gain, in the same round; by steps: that of the "
         "median step, so without what disturbs a few\n"
-        "  a batch each: as many steps, each of as many batches as there are ranks\n"
+        "  a batch each: as many steps, each of as many batches as there are ranks; compared with "
+        "batches in turn, the same training bit by bit on one core\n"
         "  trainings apart: each of all images, on a core of its own, at the same time; they share "
         "nothing but the machine\n"
         "  evaluation: images/s forward only, by images/s of training; memory: most of a rank\n",
@@ -355,6 +362,13 @@ static double *make_values(const bench *b)
     return dlb_alloc((size_t)b->options->rounds, sizeof(double));
 }
 
+static const char *batches_of(int which)
+{
+    if (which == IN_TURN)
+        return ", batches in turn";
+    return which == BATCHES ? ", a batch each" : "";
+}
+
 static void make_sides(bench *b)
 {
     for (int i = 0; i < SIDES; i++) {
@@ -368,8 +382,7 @@ static void make_sides(bench *b)
             snprintf(s->label, sizeof s->label, "%lld trainings apart", b->options->cores);
         else
             snprintf(s->label, sizeof s->label, "%d rank%s × %d thread%s%s", t.ranks,
-                     t.ranks == 1 ? "" : "s", t.threads, t.threads == 1 ? "" : "s",
-                     i == BATCHES ? ", a batch each" : "");
+                     t.ranks == 1 ? "" : "s", t.threads, t.threads == 1 ? "" : "s", batches_of(i));
     }
     b->peak_one = make_values(b);
     b->peak_all = make_values(b);

@@ -234,10 +234,12 @@ for cores in '1 rank × 2 threads' '2 ranks × 1 thread' '2 ranks × 1 thread, a
     expect_stdout "^  $cores +[0-9,]+( +[0-9.]+ +[0-9.]+…[0-9.]+){2}( +[0-9.]+){2} +[0-9]+ MB\$"
 done
 expect_stdout '^  FMA peak: [0-9]+ GFLOP/s on one core, [0-9]+ on 2: [0-9.]+ times as much'
-expect_rows $((2 * 5)) cores.csv
+expect_stdout '^  1 rank × 1 thread, batches in turn +[0-9,]+ +[0-9.]+ +[0-9.]+…[0-9.]+ +– +– +– +[0-9.]+ +[0-9]+ MB$'
+expect_rows $((2 * 6)) cores.csv
 expect_equal 2 "$(count cores.csv side=apart ranks=1 threads=1 images=64)"
 expect_equal 2 "$(count cores.csv side=ranks ranks=2 threads=1 images=64 epochs=1 batch=32)"
-expect_equal 2 "$(count cores.csv side=batches ranks=2 threads=1 images=64 epochs=2)"
+expect_equal 2 "$(count cores.csv side=batches ranks=2 threads=1 images=64 epochs=2 batch=32)"
+expect_equal 2 "$(count cores.csv side=in_turn ranks=1 threads=1 images=64 epochs=2 batch=32)"
 expect_equal 2 "$(count cores.csv side=threads ranks=1 threads=2 data=mnist)"
 expect_positive cores.csv images_per_s
 expect_positive cores.csv median_step_images_per_s
