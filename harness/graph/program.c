@@ -91,10 +91,13 @@ static bool continues(const dlb_op *op, const dlb_op *next)
     return op->part && next->part && (!op->halves || next->halves);
 }
 
-/* Both names are cut to fit. */
+/* Two names are cut to fit. */
 static void name_together(const dlb_op *first, const dlb_op *last, char *name, size_t size)
 {
-    snprintf(name, size, "%.22s-%.22s", first->name, last->name);
+    if (first == last)
+        snprintf(name, size, "%s", first->name);
+    else
+        snprintf(name, size, "%.22s-%.22s", first->name, last->name);
 }
 
 /* Whether operation i can fill the gaps of the next, or with the next those of a later one. */

@@ -241,6 +241,17 @@ Test(program, an_operation_of_the_whole_batch_ends_the_chain)
     cr_assert(journey.whole[CHAIN - 1] == 1 && journey.gathered[CHAIN - 1] == 0);
 }
 
+Test(program, a_chain_is_named_after_its_first_and_its_last_operation)
+{
+    dlb_program program;
+    dlb_program_init(&program);
+    add_chain(&program);
+    dlb_program_seal(&program, IMAGES);
+    cr_assert_str_eq(program.names[0], "op 0-op 2");
+    cr_assert_str_eq(program.names[CHAIN - 1], "op 2");
+    dlb_program_release(&program);
+}
+
 Test(program, a_thread_alone_runs_one_operation_after_the_other)
 {
     struct journey journey;
