@@ -39,9 +39,15 @@ static const char *misfit(const dlk_stage *s)
     return dlk_stage_oh(s) % 2 != 0 ? "its windows do not come in squares" : NULL;
 }
 
+/* Of an input and an output channel. */
+static size_t pairs_of(const dlk_stage *s)
+{
+    return (size_t)s->conv.c * (size_t)s->conv.oc;
+}
+
 static size_t share_floats(const dlk_stage *s)
 {
-    return (size_t)s->conv.c * (size_t)s->conv.oc * HALF;
+    return pairs_of(s) * HALF;
 }
 
 static size_t prepared_floats(const dlk_stage *s)
@@ -56,48 +62,45 @@ static size_t scratch_floats(const dlk_stage *s)
 
 /* ---- Weights ---- */
 
+/* A part is a vector of pairs. */
 static int parts(const dlk_stage *s)
 {
-    return s->conv.c;
+    return (int)((pairs_of(s) + V - 1) / V);
 }
 
-/* One input channel's weights for up to V output channels; elements are `tap` floats apart. */
-static void kernel_at_points(const float *weights, size_t tap, int channels, vec at[POINTS])
+/* The weights of up to V pairs; taps are `tap` floats apart. */
+static void kernel_at_points(const float *weights, size_t tap, int pairs, vec at[POINTS])
 {
     vec w[TAPS], half[LINE * TAPS];
     for (int j = 0; j < TAPS; j++) {
         for (int i = 0; i < TAPS; i++)
-            w[i] = load_some(weights + (size_t)(TAPS * i + j) * tap, channels);
+            w[i] = load_some(weights + (size_t)(TAPS * i + j) * tap, pairs);
         taps_at_points(w, half + j, TAPS);
     }
     for (int i = 0; i < LINE; i++)
         taps_at_points(half + TAPS * i, at + LINE * i, 1);
 }
 
-/* The four points of a share beside each other, channel by channel. */
-static void store_share(const vec at[HALF], int channels, float *to)
+/* The four points of a share beside each other, pair by pair. */
+static void store_share(const vec at[HALF], int pairs, float *to)
 {
     vec fours[HALF] = {at[0], at[1], at[2], at[3]};
     transpose_in_lanes(fours);
-    for (int i = 0; i < channels; i++, to += HALF)
+    for (int i = 0; i < pairs; i++, to += HALF)
         memcpy(to, (const float *)&fours[i % 4] + i / 4 * 4, HALF * sizeof *to);
 }
 
-/* A part is an input channel. */
 static void prepare(const dlk_stage *s, int part, const float *weights, const float *bias,
                     float *prepared)
 {
-    size_t oc = (size_t)s->conv.oc, share = share_floats(s);
-    float *to = prepared + (size_t)part * oc * HALF;
-    for (size_t first = 0; first < oc; first += V) {
-        vec at[POINTS];
-        int channels = oc - first < V ? (int)(oc - first) : V;
-        kernel_at_points(weights + (size_t)part * oc + first, (size_t)s->conv.c * oc, channels, at);
-        for (size_t i = 0; i < POINTS; i += HALF)
-            store_share(at + i, channels, to + i / HALF * share + first * HALF);
-    }
+    size_t all = pairs_of(s), first = (size_t)part * V, share = share_floats(s);
+    int pairs = all - first < V ? (int)(all - first) : V;
+    vec at[POINTS];
+    kernel_at_points(weights + first, all, pairs, at);
+    for (size_t i = 0; i < POINTS; i += HALF)
+        store_share(at + i, pairs, prepared + i / HALF * share + first * HALF);
     if (part == 0)
-        memcpy(prepared + 2 * LINE * share, bias, oc * sizeof *bias);
+        memcpy(prepared + 2 * LINE * share, bias, (size_t)s->conv.oc * sizeof *bias);
 }
 
 /* ---- Tiles ---- */
