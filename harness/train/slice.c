@@ -131,6 +131,13 @@ static void update_piece(dlb_slicer *slicer, const dlb_slice *slice, dlb_range p
     }
 }
 
+static void update_timed(dlb_slicer *slicer, const dlb_slice *slice, dlb_range piece)
+{
+    int64_t start = dlb_clock_ns();
+    update_piece(slicer, slice, piece);
+    atomic_fetch_add_explicit(&slicer->update_ns, dlb_clock_ns() - start, memory_order_relaxed);
+}
+
 static void run_piece(void *arg, int task, int thread)
 {
     (void)thread;
@@ -140,10 +147,10 @@ static void run_piece(void *arg, int task, int thread)
         sum_piece(job->slicer, job->slice->bucket, piece);
     if (!(job->work & DLB_SLICE_UPDATE))
         return;
-    int64_t start = dlb_clock_ns();
-    update_piece(job->slicer, job->slice, piece);
-    atomic_fetch_add_explicit(&job->slicer->update_ns, dlb_clock_ns() - start,
-                              memory_order_relaxed);
+    if (job->slicer->graph)
+        update_piece(job->slicer, job->slice, piece);
+    else
+        update_timed(job->slicer, job->slice, piece);
 }
 
 /* One so small is not worth another core's help. */

@@ -27,7 +27,8 @@ typedef struct dlb_slicer {
     dlb_norms *norms;          /* NULL for optimizers without */
     dlb_graph *graph;          /* which expects updates; NULL: gradients are final already */
     size_t piece;              /* floats that are summed and updated at a time, at most */
-    _Atomic int64_t update_ns; /* that threads have spent in updates; added to */
+    _Atomic int64_t update_ns; /* that threads have spent in updates; added to, but where a graph
+                                  expects them: pieces are so short there that clocks count */
 } dlb_slicer;
 
 typedef enum dlb_slice_work {
