@@ -164,12 +164,14 @@ int dlb_trunk_stages(const dlb_model *model, int first, const dlk_kernels *kerne
 
 /*
  * Longer inputs of a dense layer may be cut into slices, as many as the batch has room for, and
- * what an image comes to would depend on how many others there are.
+ * what an image comes to would depend on how many others there are (dlk/dense.h).
  */
 static bool is_small_dense(const dlb_layer *layer)
 {
-    enum { SMALL_WEIGHTS = 16384, SHORT_INPUT = 1024 }; /* floats */
-    return layer->weights <= SMALL_WEIGHTS && layer->in.c <= SHORT_INPUT;
+    enum { WEIGHTS = 16384, INPUTS = 512, FEW_WEIGHTS = 4096, THEIR_INPUTS = 1024 }; /* floats */
+    if (layer->weights <= FEW_WEIGHTS)
+        return layer->in.c <= THEIR_INPUTS;
+    return layer->weights <= WEIGHTS && layer->in.c <= INPUTS;
 }
 
 bool dlb_layer_is_small(const dlb_layer *layer, const dlk_kernels *kernels)

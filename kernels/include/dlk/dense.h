@@ -1,8 +1,8 @@
 /*
  * Fully connected layer: y[n][out] = x[n][in] · weights[in][out] + bias[out].
  *
- * Up to 1024 inputs and 4096 weights y and dx of an image do not depend, to the last bit, on the
- * images beside it, nor on how many there are, but for OpenBLAS's.
+ * With up to 512 inputs, or up to 1024 and no more than 4096 weights, y and dx of an image do not
+ * depend, to the last bit, on the images beside it, nor on how many there are, but for OpenBLAS's.
  */
 #ifndef DLK_DENSE_H
 #define DLK_DENSE_H

@@ -132,15 +132,21 @@ Test(fusion, wants_the_gradient_of_the_input_only_where_something_below_is_train
 /* More inputs may be cut into slices by the size of the batch. */
 Test(fusion, a_dense_layer_is_small_only_if_an_image_does_not_depend_on_those_beside_it)
 {
-    dlb_layer dense = {.kind = DLB_DENSE, .in = {1, 1, 1024}, .weights = 16384};
+    const struct {
+        int inputs, weights;
+        bool small;
+    } cases[] = {{512, 16384, true}, {512, 16385, false}, {513, 16384, false}, {600, 15000, false},
+                 {1024, 4096, true}, {1024, 4097, false}, {2048, 2048, false}};
+    dlb_layer dense = {.kind = DLB_DENSE};
     dlk_kernels kernels;
     dlb_error err;
     cr_assert_eq(dlk_kernels_select(&kernels, DLK_FAMILY_SIMD, DLK_ISA_AUTO, &err), 0);
-    cr_assert(dlb_layer_is_small(&dense, &kernels));
-    dense.weights = 16385;
-    cr_assert_not(dlb_layer_is_small(&dense, &kernels));
-    dense = (dlb_layer){.kind = DLB_DENSE, .in = {1, 1, 2048}, .weights = 2048};
-    cr_assert_not(dlb_layer_is_small(&dense, &kernels));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dense.in = (dlb_shape){1, 1, cases[i].inputs};
+        dense.weights = cases[i].weights;
+        cr_assert_eq(dlb_layer_is_small(&dense, &kernels), cases[i].small, "%d inputs, %d weights",
+                     cases[i].inputs, cases[i].weights);
+    }
     cr_assert_eq(dlk_kernels_select(&kernels, DLK_FAMILY_REF, DLK_ISA_AUTO, &err), 0);
     dense = (dlb_layer){.kind = DLB_RELU, .in = {1, 1, 10}};
     cr_assert_not(dlb_layer_is_small(&dense, &kernels), "ref fuses nothing");

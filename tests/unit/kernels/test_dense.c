@@ -277,9 +277,10 @@ static void expect_same_alone(const dense *whole, int first, int count)
 /* A graph takes images through small layers in parts. */
 static void an_image_does_not_depend_on_those_beside_it(const dlk_kernels *k)
 {
-    const dlk_dense shapes[] = {{128, 128, 10},  {64, 50, 10}, {64, 320, 50},   {37, 33, 1},
-                                {300, 1000, 16}, {70, 64, 64}, {2304, 1024, 4}, {1152, 512, 8}};
-    for (uint32_t i = 0; k->family != DLK_FAMILY_BLAS && i < 8; i++) {
+    const dlk_dense shapes[] = {{128, 128, 10},  {64, 50, 10},    {64, 320, 50},
+                                {37, 33, 1},     {300, 1000, 16}, {70, 64, 64},
+                                {2304, 1024, 4}, {1152, 512, 8},  {1300, 512, 32}};
+    for (uint32_t i = 0; k->family != DLK_FAMILY_BLAS && i < 9; i++) {
         dense d = dense_make(shapes[i], k, kit_uniform, 95);
         dense_thin_out(&d, i % 2 ? 100 : 30, i);
         dense_run(&d);
