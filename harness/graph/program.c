@@ -88,7 +88,7 @@ static bool must_precede(const dlb_op *early, const dlb_op *late)
 
 static bool continues(const dlb_op *op, const dlb_op *next)
 {
-    return op->part && next->part && (!op->halves || next->halves);
+    return op->part && next->part && !next->opens && (!op->halves || next->halves);
 }
 
 /* Two names are cut to fit. */

@@ -50,6 +50,7 @@ typedef struct dlb_op {
     dlb_op_fn *run;
     dlb_op_part_fn *part; /* NULL: it does not go image by image */
     bool halves;          /* its parts are halves of the batch */
+    bool opens;           /* it reads a little behind an image: no chain goes on with it */
     dlb_op_fn *begin;     /* to be run before all parts, */
     dlb_op_fn *gather;    /* and after them; NULL: there is nothing to do */
     void *self;           /* passed to all of them; not owned */

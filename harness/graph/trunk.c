@@ -162,6 +162,7 @@ void dlb_trunk_add_forward(dlb_trunk *t, dlb_program *program)
                  .run = dlb_trunk_run_forward,
                  .begin = dlb_trunk_begin_forward,
                  .part = dlb_trunk_part_forward,
+                 .opens = true,
                  .finer = true,
                  .self = t,
                  .operation = DLK_OP_COUNT};

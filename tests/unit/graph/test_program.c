@@ -241,6 +241,18 @@ Test(program, an_operation_of_the_whole_batch_ends_the_chain)
     cr_assert(journey.whole[CHAIN - 1] == 1 && journey.gathered[CHAIN - 1] == 0);
 }
 
+Test(program, no_chain_goes_on_with_an_operation_that_reads_behind_an_image)
+{
+    dlb_program program;
+    dlb_program_init(&program);
+    add_chain(&program);
+    program.ops[1].opens = true;
+    dlb_program_seal(&program, IMAGES);
+    cr_assert_eq(program.together[0], 1);
+    cr_assert_eq(program.together[1], CHAIN);
+    dlb_program_release(&program);
+}
+
 Test(program, a_chain_is_named_after_its_first_and_its_last_operation)
 {
     dlb_program program;
