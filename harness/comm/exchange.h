@@ -5,7 +5,8 @@
  *
  * Both arrays are flat and cut into buckets. In every step, for every bucket, each rank calls
  *
- *     start      my gradients of the bucket are final, and I read its parameters no more
+ *     start      my gradients of the bucket are final, and I read its parameters no more; from here
+ *                on other ranks may write to my gradients outside my slice
  *     arrived    … until true: the gradients of the others are here
  *     sum        my slice of the gradients becomes the sum over ranks, part by part
  *                (then the caller updates that slice of the parameters)

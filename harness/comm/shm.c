@@ -28,9 +28,6 @@
  */
 enum mark { READY, DONE, MARKS };
 
-/* Floats that a second-level cache holds beside a rank's other data. */
-enum { FEW_PARAMETERS = 64 * 1024 };
-
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "marks are shared between processes");
 
 /* At the begin of each segment, written by its owner only. */
@@ -111,7 +108,7 @@ static void *in_segment(const shm_exchange *shm, int local, size_t offset)
 
 static bool are_few(const dlb_exchange *base)
 {
-    return base->count <= FEW_PARAMETERS;
+    return base->count <= DLK_CACHED_FLOATS;
 }
 
 /* Control, gradients and, in the first segment, common parameters. */

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "dlk/lines.h"
 
-/* So many floats a second-level cache holds beside a thread's other data. */
-enum { MOST_FLOATS = 64 * 1024 };
+/* Each thread writes parts of all copies, so with many threads that takes longer than it saves. */
+enum { MOST_THREADS = 4 };
 
 struct dlb_copy {
     int64_t seen; /* the version whose lines the thread has taken over */
@@ -37,7 +37,7 @@ void dlb_copies_release(dlb_copies *copies)
 bool dlb_copies_make_room(dlb_copies *copies, int threads)
 {
     dlb_copies_give_up(copies);
-    if (threads == 1 || copies->floats > MOST_FLOATS)
+    if (threads == 1 || threads > MOST_THREADS || copies->floats > DLK_CACHED_FLOATS)
         return true;
     copies->each = dlb_alloc((size_t)threads, sizeof *copies->each);
     for (; copies->count < threads; copies->count++) {
@@ -51,9 +51,8 @@ bool dlb_copies_make_room(dlb_copies *copies, int threads)
 
 void dlb_copies_begin(dlb_copies *copies, bool changed)
 {
-    if (!changed && copies->version)
-        return;
-    copies->version++;
+    if (changed || !copies->current)
+        copies->version++;
     if (!copies->current)
         dlb_copies_hand_out(copies, 0, copies->floats);
     copies->current = true;

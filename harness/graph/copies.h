@@ -29,8 +29,8 @@ typedef struct dlb_copies {
 void dlb_copies_init(dlb_copies *copies, const float *parameters, size_t floats);
 void dlb_copies_release(dlb_copies *copies);
 
-/* For so many threads, unless there is but one, or the parameters are too many to be worth it.
- * False: there is no memory. */
+/* For so many threads, unless there is but one, or threads or parameters are too many for it to be
+ * worth while. False: there is no memory. */
 bool dlb_copies_make_room(dlb_copies *copies, int threads);
 
 /* No thread has one any more: somebody may change the parameters and not say so. */

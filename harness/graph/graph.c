@@ -20,8 +20,8 @@ struct dlb_graph {
     size_t size;       /* floats of the flat arrays */
     float *parameters; /* from seal on */
     dlb_copies copies; /* of those */
-    bool updates;      /* `step` makes gradients final, updates, and hands parameters out */
-    const dlb_node_context *running;
+    bool expects_updates;
+    const dlb_node_context *running; /* NULL between runs */
     size_t scratch_floats, shared_floats;
     dlb_buffers buffers;
     int trunk_count;
@@ -431,9 +431,10 @@ size_t dlb_graph_scratch_floats(const dlb_graph *graph)
     return graph->scratch_floats;
 }
 
-int dlb_graph_make_room(dlb_graph *graph, int threads, dlb_error *err)
+int dlb_graph_make_room(dlb_graph *graph, int threads, int teams, dlb_error *err)
 {
-    bool room = !graph->updates || dlb_copies_make_room(&graph->copies, threads);
+    bool room =
+        !graph->expects_updates || teams > 1 || dlb_copies_make_room(&graph->copies, threads);
     for (int i = 0; i < graph->trunk_count && room; i++)
         room = dlb_trunk_try_room(graph->trunks[i], threads);
     if (room)
@@ -485,7 +486,7 @@ int dlb_graph_new_operand(dlb_graph *graph)
 
 void dlb_graph_expect_updates(dlb_graph *graph)
 {
-    graph->updates = true;
+    graph->expects_updates = true;
 }
 
 static const dlb_node *node_of(const dlb_graph *graph, const dlb_block *block)
@@ -547,7 +548,7 @@ static void run_program(dlb_graph *g, dlb_program *program, dlb_pool *pool, cons
                                 .step = step,
                                 .blocks = &program->blocks,
                                 .copies = &g->copies,
-                                .leaves_sums = g->updates && program == &g->step,
+                                .leaves_sums = g->expects_updates && program == &g->step,
                                 .evaluating = program == &g->evaluate};
     *step->result = (dlk_softmax_result){0};
     dlb_copies_begin(&g->copies, !step->same_weights);

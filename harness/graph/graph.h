@@ -82,9 +82,12 @@ void dlb_graph_free(dlb_graph *graph);
 size_t dlb_graph_scratch_floats(const dlb_graph *graph);
 size_t dlb_graph_shared_floats(const dlb_graph *graph);
 
-/* Room for the parameters and weights that each of so many threads has for itself. Without this
- * call it comes with the first step. */
-int dlb_graph_make_room(dlb_graph *graph, int threads, dlb_error *err);
+/*
+ * After seal: room for the weights that each of so many threads, in so many teams, has for itself,
+ * which otherwise comes with the first step, and for copies of the parameters where updates are
+ * expected. Several teams have none: one may update what another still reads of other layers.
+ */
+int dlb_graph_make_room(dlb_graph *graph, int threads, int teams, dlb_error *err);
 
 size_t dlb_graph_size(const dlb_graph *graph); /* of the flat arrays, padding included */
 int dlb_graph_block_count(const dlb_graph *graph);
@@ -98,8 +101,9 @@ int dlb_graph_new_operand(dlb_graph *graph);
  * on one thread: dlb_graph_finish, then the update, then dlb_graph_hand_out. Before seal.
  *
  * Gradients may then be several sums until they are needed: who makes some of them final updates
- * the same, and no thread meets another or fetches lines from its cache in between. And threads
- * have copies of the parameters, which a step leaves as the next one wants them.
+ * the same, and no thread meets another or fetches lines from its cache in between. Sums that no
+ * update finishes would be added to the next step's. Threads of one team have copies of the
+ * parameters (graph/copies.h), which a step leaves as the next one wants them.
  */
 void dlb_graph_expect_updates(dlb_graph *graph);
 

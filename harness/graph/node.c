@@ -64,6 +64,7 @@ static float *dbias_of(const dlb_node *node, const batch_part *part)
     return dweights_of(node, part) + node->block->weights;
 }
 
+/* A team that works together reads what all have in common; a thread by itself its own copy. */
 static const float *weights_of(const dlb_node *node, const batch_part *part)
 {
     if (part->thread == ALL)
@@ -286,9 +287,12 @@ static void run_loss_evaluate(void *self, void *context, dlk_team *team)
 
 /* ---- The same by parts of the batch, for layers that are small ---- */
 
+/* Of a batch that goes by halves. */
+enum { MOST_IMAGES = 256 };
+
 size_t dlb_node_part_scratch(const dlb_layer *layer, int batch)
 {
-    int half = dlb_blocks_half(batch);
+    int half = dlb_blocks_half(batch < MOST_IMAGES ? batch : MOST_IMAGES);
     dlk_dense dense = dlb_layer_dense(layer, half > DLB_BLOCK_IMAGES ? half : DLB_BLOCK_IMAGES);
     return layer->kind == DLB_DENSE ? dlk_dense_scratch() + dlk_dense_shared(&dense) : 0;
 }
@@ -318,7 +322,6 @@ static void part_backward_data(void *self, void *context, dlk_team *alone, int f
 /* So many images that a thread alone has done with a half before others have with the rest. */
 bool dlb_node_has_halves(const dlb_node *node, int images)
 {
-    enum { MOST_IMAGES = 256 };
     return node->small && node->layer->kind == DLB_DENSE && images > DLB_BLOCK_IMAGES &&
            images <= MOST_IMAGES;
 }

@@ -13,7 +13,7 @@ typedef struct dlb_node_context {
     const dlk_kernels *kernels;
     const dlb_step *step;
     dlb_blocks *blocks; /* of the program: which images those that follow a chain can take */
-    dlb_copies *copies; /* of the parameters, for threads that work by themselves */
+    dlb_copies *copies; /* of the parameters, one a thread */
     bool leaves_sums;   /* gradients are made final by who updates parameters */
     bool evaluating;
 } dlb_node_context;

@@ -46,7 +46,7 @@ struct dlb_trunk {
     size_t entry_floats;          /* of an image of the batch, with slack */
     uint8_t *pixels;              /* of images of the batch, while they are in use */
     int pixels_buffer;
-    int images_behind;  /* an image that kernels may read from, and leave what they read there */
+    int images_behind;  /* an image from which kernels may read, without use of it */
     _Atomic int *begun; /* [group]: whether a thread is at it, or was */
     _Atomic int *taken; /* [place for sums of gradients]: whether a group has them there */
     int *places;        /* [group]: where */

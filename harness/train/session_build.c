@@ -147,7 +147,7 @@ static int create_pool(dlb_session *s, dlb_error *err)
         options.between = dlb_updates_between;
         options.between_arg = s->updates;
     }
-    int status = dlb_graph_make_room(s->graph, s->threads.intra_op, err);
+    int status = dlb_graph_make_room(s->graph, s->threads.intra_op, s->threads.inter_op, err);
     if (status == 0)
         status = dlb_pool_create(&s->pool, &options, err);
     if (status == 0)

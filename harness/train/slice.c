@@ -20,7 +20,8 @@ static size_t whole_cells(size_t floats)
  * each other what a piece is made of, a thread has several, and so all end together. */
 static piece_job make_job(dlb_slicer *slicer, const dlb_slice *slice, int work, int threads)
 {
-    size_t shares = (size_t)threads * (slicer->graph ? 4 : 1);
+    enum { SEVERAL = 4 };
+    size_t shares = (size_t)threads * (slicer->graph ? SEVERAL : 1);
     size_t share = (dlb_range_length(slice->range) + shares - 1) / shares;
     size_t piece = share < slicer->piece ? share : slicer->piece;
     return (piece_job){slicer, slice, whole_cells(piece ? piece : 1), work};
@@ -62,11 +63,10 @@ static int pieces_of_block(const piece_job *job, const dlb_block *block)
 static dlb_range block_piece_at(const piece_job *job, int index)
 {
     const dlb_block *block = first_block(job);
-    int pieces;
-    for (; index >= (pieces = pieces_of_block(job, block)); block++)
-        index -= pieces;
+    for (; index >= pieces_of_block(job, block); block++)
+        index -= pieces_of_block(job, block);
     dlb_range all = range_of(block);
-    return pieces == 1 ? all : piece_in(job, all, index);
+    return pieces_of_block(job, block) == 1 ? all : piece_in(job, all, index);
 }
 
 static int count_block_pieces(const piece_job *job)
@@ -110,7 +110,7 @@ static void update_range(dlb_slicer *slicer, const dlb_slice *slice, dlb_range r
     dlb_exchange *x = slicer->exchange;
     size_t count = dlb_range_length(range);
     float *parameters = dlb_exchange_parameters(x) + range.first;
-    dlk_own(parameters, count); /* every thread has read them */
+    dlk_own(parameters, count); /* other threads or ranks may have read them */
     dlb_optimizer_update(slicer->optimizer, slice->state + (range.first - slice->range.first),
                          count, ratio, dlb_exchange_gradients(x) + range.first, parameters);
     if (slicer->graph)

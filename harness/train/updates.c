@@ -1,5 +1,6 @@
 #include "train/updates.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -477,6 +478,7 @@ static void init_slicer(dlb_updates *u)
     u->slicer.norms = o->norms ? dlb_norms_create(o->graph) : NULL;
     u->slicer.piece = o->piece;
     if (updates_all(u)) {
+        assert(o->buckets->bucket_count == o->buckets->group_count); /* no block is cut */
         dlb_graph_expect_updates(o->graph);
         u->slicer.graph = o->graph;
     }

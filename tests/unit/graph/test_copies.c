@@ -62,11 +62,25 @@ Test(copies, parameters_that_were_written_otherwise_are_copied_before_they_are_r
     dlb_copies_release(&copies);
 }
 
-Test(copies, there_are_none_for_one_thread_or_for_more_than_a_cache_holds)
+Test(copies, those_that_come_after_the_first_step_are_filled_too)
+{
+    dlb_copies copies = make_copies(1);
+    dlb_copies_begin(&copies, true);
+    cr_assert(dlb_copies_make_room(&copies, THREADS));
+    dlb_copies_begin(&copies, false);
+    expect_all_read(&copies, parameters, "after the first step");
+    dlb_copies_release(&copies);
+}
+
+Test(copies, there_are_none_for_one_thread_or_many_or_for_more_than_a_cache_holds)
 {
     dlb_copies copies = make_copies(1);
     dlb_copies_begin(&copies, true);
     cr_assert_eq(dlb_copies_of(&copies, 0), parameters);
+    dlb_copies_release(&copies);
+    copies = make_copies(64);
+    dlb_copies_begin(&copies, true);
+    cr_assert_eq(dlb_copies_of(&copies, 63), parameters);
     dlb_copies_release(&copies);
     dlb_copies_init(&copies, parameters, 1000000);
     cr_assert(dlb_copies_make_room(&copies, THREADS));

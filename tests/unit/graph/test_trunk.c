@@ -95,7 +95,38 @@ static void make_parameters(fixture *f)
     }
 }
 
-static void set_up(fixture *f, const char *text, dlk_family family, dlk_isa isa)
+/* What an update does before it reads gradients. */
+static void finish_all(void *self, void *context, dlk_team *team)
+{
+    const fixture *f = self;
+    (void)context, (void)team;
+    for (int b = 0; b < dlb_graph_block_count(f->graph); b++) {
+        const dlb_block *block = dlb_graph_block(f->graph, b);
+        size_t end = block->offset + (size_t)(block->weights + block->biases);
+        size_t middle = block->offset + (size_t)block->weights / 3;
+        if (dlb_graph_has_parts(f->graph, block))
+            dlb_graph_finish(f->graph, block->offset, middle);
+        else
+            middle = block->offset;
+        dlb_graph_finish(f->graph, middle, end);
+    }
+}
+
+static void add_finish(void *arg, dlb_program *program, dlb_graph_place place,
+                       const dlb_block *block, bool ends_step)
+{
+    const fixture *f = arg;
+    (void)block;
+    if (place != DLB_AT_END || !ends_step)
+        return;
+    dlb_op op = {.name = "finish", .phase = DLB_PHASE_UPDATE, .run = finish_all, .self = arg};
+    for (int b = 0; b < dlb_graph_block_count(f->graph); b++)
+        dlb_op_writes(&op, dlb_graph_block(f->graph, b)->gradient_buffer);
+    dlb_program_add(program, &op);
+}
+
+/* `updates`: who updates makes gradients final. */
+static void set_up_graph(fixture *f, const char *text, dlk_family family, dlk_isa isa, bool updates)
 {
     dlb_error err;
     *f = (fixture){0};
@@ -104,7 +135,9 @@ static void set_up(fixture *f, const char *text, dlk_family family, dlk_isa isa)
     cr_assert_eq(dlb_graph_create(&f->graph, &f->model, BATCH, &f->kernels, 0, &err), 0);
     make_images(f);
     make_parameters(f);
-    dlb_graph_seal(f->graph, f->parameters, NULL, NULL);
+    if (updates)
+        dlb_graph_expect_updates(f->graph);
+    dlb_graph_seal(f->graph, f->parameters, updates ? add_finish : NULL, f);
     f->step = (dlb_step){.n = BATCH,
                          .step_images = BATCH,
                          .x = f->x,
@@ -114,6 +147,11 @@ static void set_up(fixture *f, const char *text, dlk_family family, dlk_isa isa)
                          .step = 5,
                          .gradients = f->gradients,
                          .result = &f->result};
+}
+
+static void set_up(fixture *f, const char *text, dlk_family family, dlk_isa isa)
+{
+    set_up_graph(f, text, family, isa, false);
 }
 
 static void tear_down(fixture *f)
@@ -325,6 +363,39 @@ Test(trunk, gradients_are_bit_identical_for_every_number_of_threads_and_teams)
         free(alone);
         tear_down(&f);
     }
+}
+
+static float *gradients_of(fixture *f, dlb_pool *pool, int n)
+{
+    size_t bytes = dlb_graph_size(f->graph) * sizeof(float);
+    f->step.n = f->step.step_images = n;
+    f->step.ends_step = true;
+    run_on(f, pool, true);
+    return memcpy(dlb_alloc(bytes, 1), f->gradients, bytes);
+}
+
+Test(trunk, gradients_that_an_update_makes_final_are_those_of_a_graph_by_itself)
+{
+    const int images[] = {BATCH, 17, 16, 1, 0, BATCH};
+    for (int m = 0; m < MODELS; m++)
+        for (int threads = 1; threads <= 3; threads++) {
+            fixture plain, updated;
+            set_up(&plain, models[m], DLK_FAMILY_SIMD, DLK_ISA_AUTO);
+            set_up_graph(&updated, models[m], DLK_FAMILY_SIMD, DLK_ISA_AUTO, true);
+            dlb_pool *pool = make_pool(&plain, &updated, threads, 1);
+            for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+                float *wanted = gradients_of(&plain, pool, images[i]);
+                float *got = gradients_of(&updated, pool, images[i]);
+                const char *layer = first_difference(&updated, wanted);
+                cr_assert_null(layer, "%s of %s with %d threads, %d images", layer,
+                               plain.model.name, threads, images[i]);
+                free(got);
+                free(wanted);
+            }
+            dlb_pool_free(pool);
+            tear_down(&updated);
+            tear_down(&plain);
+        }
 }
 
 Test(trunk, answers_are_the_same_for_every_number_of_threads_again_and_again)

@@ -134,6 +134,50 @@ static void expect_same_bits(dlb_session *a, dlb_session *b)
                      dlb_graph_parameters(dlb_session_graph(b)), size * sizeof(float));
 }
 
+static dlb_session *alone(const char *optimizer, const char *threads, const char *teams,
+                          const char *piece_kb)
+{
+    return SESSION(QUICK, "batch", "37", "optimizer", optimizer, "threads", threads, "inter_op",
+                   teams, "comm_piece_kb", piece_kb);
+}
+
+Test(workers, one_alone_learns_the_same_whatever_its_threads_teams_and_pieces)
+{
+    const char *const optimizers[] = {"sgd", "adam", "adagrad", "lars"};
+    for (int i = 0; i < 4; i++) {
+        dlb_session *one = alone(optimizers[i], "1", "1", "1024");
+        free(parameters_after(one, 14)); /* the last has 31 images */
+        const char *const others[][3] = {{"2", "1", "4"}, {"3", "1", "1024"}, {"4", "2", "4"}};
+        for (int k = 0; k < 3; k++) {
+            dlb_session *other = alone(optimizers[i], others[k][0], others[k][1], others[k][2]);
+            free(parameters_after(other, 14));
+            expect_same_bits(one, other);
+            dlb_session_free(other);
+        }
+        dlb_session_free(one);
+    }
+}
+
+static dlb_session *overwritten_between_steps(const char *threads)
+{
+    dlb_session *s = alone("sgd", threads, "1", "64");
+    for (int step = 0; step < 3; step++) {
+        float *parameters = dlb_graph_parameters(dlb_session_graph(s));
+        for (int i = 0; i < 200; i++)
+            parameters[i] = 0.01F * (float)((i * (step + 3)) % 29);
+        free(parameters_after(s, 1));
+    }
+    return s;
+}
+
+Test(workers, every_thread_reads_parameters_that_were_overwritten_between_steps)
+{
+    dlb_session *one = overwritten_between_steps("1"), *three = overwritten_between_steps("3");
+    expect_same_bits(one, three);
+    dlb_session_free(three);
+    dlb_session_free(one);
+}
+
 Test(workers, the_size_of_pieces_changes_nothing)
 {
     const char *const optimizers[] = {"sgd", "adam", "adagrad", "lars", "larc"};

@@ -121,8 +121,10 @@ DLBENCH_API int dlbench_trainer_resume(dlbench_trainer *trainer, const char *pat
                                        dlbench_error *err);
 
 /*
- * The parameters in place, to read, save or overwrite between steps; empty for a wrong index. Ranks
- * of a node may share them: then write on all or on none, the same values.
+ * The parameters in place, to read, save or overwrite between steps; empty for a wrong index. What
+ * is written must be the same on all ranks. From the first call on threads have no copies of their
+ * own, as nobody says when these change: steps of a small model on several threads take a few
+ * percent longer.
  */
 DLBENCH_API int dlbench_trainer_layer_count(const dlbench_trainer *trainer);
 DLBENCH_API dlbench_parameters dlbench_trainer_layer(dlbench_trainer *trainer, int index);
