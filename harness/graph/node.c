@@ -326,13 +326,19 @@ bool dlb_node_has_halves(const dlb_node *node, int images)
            images <= MOST_IMAGES;
 }
 
-/* And take over what is not this thread's, for who writes it next. */
 static void add_second_half(const dlb_node *node, const dlb_node_context *context, size_t first,
                             size_t end)
 {
     batch_part all = whole_batch(context);
     float *sums = dweights_of(node, &all);
     dlk_tree_sum_range(2, (const float *const[]){sums, node->partial}, first, end, sums);
+}
+
+/* What another thread may have written, and writes next. */
+static void add_others_half(const dlb_node *node, const dlb_node_context *context, size_t first,
+                            size_t end)
+{
+    add_second_half(node, context, first, end);
     dlk_take_over(node->partial + first, (end - first) * sizeof(float));
 }
 
@@ -340,7 +346,7 @@ void dlb_node_finish(const dlb_node *node, const dlb_node_context *context, size
                      size_t end)
 {
     if (dlb_node_has_halves(node, context->step->n))
-        add_second_half(node, context, first, end);
+        add_others_half(node, context, first, end);
 }
 
 /* The one that ends last has both in its cache. */
@@ -350,7 +356,7 @@ static void part_backward_weights(void *self, void *context, dlk_team *alone, in
     bool final = !((const dlb_node_context *)context)->leaves_sums;
     run_part(node, ops_of[node->layer->kind].backward_weights, context, alone, first, end);
     if (final && atomic_fetch_xor_explicit(&node->halves, 1, memory_order_acq_rel))
-        add_second_half(node, context, 0, gradients_of(node));
+        add_others_half(node, context, 0, gradients_of(node));
 }
 
 /* The same sums, whoever computes them. */
