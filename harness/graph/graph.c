@@ -477,6 +477,14 @@ const dlb_block *dlb_graph_block(const dlb_graph *graph, int index)
     return &graph->blocks[index];
 }
 
+const dlb_block *dlb_graph_block_at(const dlb_graph *graph, size_t offset)
+{
+    const dlb_block *block = &graph->blocks[graph->block_count - 1];
+    while (block->offset > offset)
+        block--;
+    return block;
+}
+
 /* ---- Running ---- */
 
 int dlb_graph_new_operand(dlb_graph *graph)
@@ -494,15 +502,6 @@ static const dlb_node *node_of(const dlb_graph *graph, const dlb_block *block)
     return &graph->nodes[block->layer - graph->model->layers];
 }
 
-/* The last that begins no later. */
-static const dlb_block *block_at(const dlb_graph *graph, size_t offset)
-{
-    const dlb_block *block = &graph->blocks[graph->block_count - 1];
-    while (block->offset > offset)
-        block--;
-    return block;
-}
-
 bool dlb_graph_has_parts(const dlb_graph *graph, const dlb_block *block)
 {
     const dlb_trunk *trunk = node_of(graph, block)->trunk;
@@ -511,7 +510,7 @@ bool dlb_graph_has_parts(const dlb_graph *graph, const dlb_block *block)
 
 void dlb_graph_finish(dlb_graph *graph, size_t first, size_t end)
 {
-    const dlb_block *block = block_at(graph, first);
+    const dlb_block *block = dlb_graph_block_at(graph, first);
     const dlb_node *node = node_of(graph, block);
     if (node->trunk)
         dlb_trunk_finish(node->trunk, graph->running, block);

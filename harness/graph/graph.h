@@ -93,6 +93,9 @@ size_t dlb_graph_size(const dlb_graph *graph); /* of the flat arrays, padding in
 int dlb_graph_block_count(const dlb_graph *graph);
 const dlb_block *dlb_graph_block(const dlb_graph *graph, int index);
 
+/* The block that has this float of the flat arrays. */
+const dlb_block *dlb_graph_block_at(const dlb_graph *graph, size_t offset);
+
 /* A new operand, for operations that the caller adds. Before seal. */
 int dlb_graph_new_operand(dlb_graph *graph);
 

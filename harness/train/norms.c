@@ -43,14 +43,6 @@ void dlb_norms_begin(dlb_norms *n)
     memset(n->cells, 0, n->cell_count * sizeof *n->cells);
 }
 
-static const dlb_block *block_at(const dlb_norms *n, size_t position)
-{
-    int index = dlb_graph_block_count(n->graph) - 1;
-    while (dlb_graph_block(n->graph, index)->offset > position)
-        index--;
-    return dlb_graph_block(n->graph, index);
-}
-
 static dlb_range tensor_of(const dlb_block *block, int tensor)
 {
     size_t biases = block->offset + (size_t)block->weights;
@@ -68,7 +60,7 @@ static void measure_cell(dlb_norms *n, size_t index, const float *parameters,
                          const float *gradients)
 {
     dlb_range all = {index * DLB_EXCHANGE_GRAIN, (index + 1) * DLB_EXCHANGE_GRAIN};
-    const dlb_block *block = block_at(n, all.first);
+    const dlb_block *block = dlb_graph_block_at(n->graph, all.first);
     for (int t = 0; t < TENSORS; t++) {
         dlb_range part = overlap(all, tensor_of(block, t));
         dlk_square_sums(parameters + part.first, gradients + part.first, part.end - part.first,
@@ -108,7 +100,7 @@ void dlb_norms_agree(dlb_norms *n, dlb_comm *comm, const dlb_optimizer *optimize
 /* Padding after the biases goes with them; it is zero and stays so. */
 dlb_range dlb_norms_same_ratio(const dlb_norms *n, dlb_range range, float *ratio)
 {
-    const dlb_block *block = block_at(n, range.first);
+    const dlb_block *block = dlb_graph_block_at(n->graph, range.first);
     int next = block->index + 1;
     bool weights = range.first < tensor_of(block, WEIGHTS).end;
     size_t end = weights                                  ? tensor_of(block, WEIGHTS).end

@@ -48,10 +48,7 @@ static dlb_range range_of(const dlb_block *block)
 /* The first of the slice, which has whole ones. */
 static const dlb_block *first_block(const piece_job *job)
 {
-    const dlb_block *block = dlb_graph_block(job->slicer->graph, 0);
-    while (block->offset < job->slice->range.first)
-        block++;
-    return block;
+    return dlb_graph_block_at(job->slicer->graph, job->slice->range.first);
 }
 
 static int pieces_of_block(const piece_job *job, const dlb_block *block)
