@@ -8,6 +8,12 @@
 #include <xmmintrin.h>
 
 /* __builtin_cpu_supports also asks whether the operating system saves the registers. */
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("bmi");
+}
+
 static bool has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
@@ -17,10 +23,9 @@ static bool has_avx512(void)
 
 dlk_isa dlk_isa_best(void)
 {
-    if (has_avx512())
+    if (has_avx2() && has_avx512())
         return DLK_ISA_AVX512;
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return avx2 ? DLK_ISA_AVX2 : DLK_ISA_SSE;
+    return has_avx2() ? DLK_ISA_AVX2 : DLK_ISA_SSE;
 }
 
 unsigned dlk_float_mode_flush(void)

@@ -1,5 +1,7 @@
 #include "simd/product.h"
 
+#include <string.h>
+
 /* Columns and rows of C that a dense product keeps in registers. */
 enum { TILE_VECTORS = 4, GROUP = DLK_WIDTH == 16 ? 4 : 3 };
 
@@ -38,19 +40,33 @@ DLK_INLINE uint64_t nonzeros(const float *s, int depth)
     return depth == DEPTH ? nonzeros_up_to(s, DEPTH) : nonzeros_up_to(s, depth);
 }
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first of eight is the lowest byte");
+
+/* Each count becomes the sum of those up to it; the last is no more than a byte holds. */
+static void sum_up(uint8_t *counts, int count)
+{
+    const uint64_t ones = 0x0101010101010101;
+    uint64_t before = 0, eight;
+    for (int i = 0; i < count; i += (int)sizeof eight) {
+        memcpy(&eight, counts + i, sizeof eight);
+        eight = (eight + before) * ones;
+        memcpy(counts + i, &eight, sizeof eight);
+        before = eight >> 56;
+    }
+}
+
 /*
  * Where rows with equally many non-zeros follow each other, the processor foresees the end of the
  * loop over them.
  */
 static void sort_rows(factors *f)
 {
-    uint8_t count[MOST_ROWS], end[DEPTH + 1] = {0};
+    uint8_t count[MOST_ROWS], end[DEPTH + 8] = {0};
     for (int r = 0; r < f->rows; r++) {
         count[r] = (uint8_t)__builtin_popcountll(f->wanted[r]);
         end[count[r]]++;
     }
-    for (int i = 1; i <= DEPTH; i++)
-        end[i] = (uint8_t)(end[i] + end[i - 1]);
+    sum_up(end, DEPTH + 8);
     for (int r = f->rows - 1; r >= 0; r--)
         f->order[--end[count[r]]] = (uint8_t)r;
 }
