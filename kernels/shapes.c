@@ -71,18 +71,18 @@ int dlk_dense_slices(const dlk_dense *s)
     return at_least_one(smaller(most_slices(s), DENSE_TASKS / tiles));
 }
 
-/* What simd/ knows of dy, or of its transpose, cut at least as coarsely as this in both directions.
- */
+/* What simd/ knows of dy, or of its transpose, cut at least as coarsely as this in both directions,
+ * and once more between halves. */
 static size_t dense_factors(const dlk_dense *s)
 {
-    size_t rows = (size_t)dlk_pieces((size_t)s->n, DLK_DENSE_LEAST_TILE);
+    size_t rows = (size_t)dlk_pieces((size_t)s->n, DLK_DENSE_LEAST_TILE) + 1;
     size_t columns = (size_t)dlk_pieces((size_t)s->out, DLK_DENSE_LEAST_TILE);
     return rows * columns * DLK_DENSE_FACTORS;
 }
 
 size_t dlk_dense_scratch(void)
 {
-    return DLK_DENSE_BLOCK + DLK_DENSE_BLOCK_SUMS;
+    return DLK_DENSE_BLOCK + 2 * DLK_DENSE_BLOCK_SUMS;
 }
 
 /* The sums of one slice or more; or dy transposed, and what simd/ knows of it. */

@@ -4,6 +4,7 @@
 
 #include "dlk/conv2d.h"
 #include "dlk/dense.h"
+#include "loops.h"
 
 /* Floats of a patch, the input of one output pixel, and of a row of it. */
 static inline int dlk_conv2d_patch_row(const dlk_conv2d *s)
@@ -63,7 +64,7 @@ enum { DLK_DENSE_TILE = 128, DLK_DENSE_SLICE = 512 };
 /*
  * Floats that simd/ needs for a packed block of a matrix, for a tile of the product with it, and
  * for what it knows of a tile of the other matrix by 64 elements. Rows are cut into no more tiles
- * than they would be if each had LEAST_TILE.
+ * than they would be if each had LEAST_TILE. With halves there are two tiles of the product.
  */
 enum {
     DLK_DENSE_BLOCK = 64 * 128,
@@ -71,6 +72,13 @@ enum {
     DLK_DENSE_LEAST_TILE = 32,
     DLK_DENSE_FACTORS = 320
 };
+
+/* Images that are a sum of their own in gradients: half 0 or 1 of the batch, or all and none. */
+static inline dlk_range dlk_dense_half(const dlk_dense *s, int index)
+{
+    size_t n = (size_t)s->n, middle = s->half ? (size_t)s->half : n;
+    return index ? (dlk_range){middle, n} : (dlk_range){0, middle};
+}
 
 /*
  * Into how many slices the inputs are cut in forward. The slices' sums take

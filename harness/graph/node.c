@@ -158,9 +158,12 @@ static void dense_backward_data(const dlb_node *node, const batch_part *part, dl
                                                 dx_of(node, part));
 }
 
+/* A batch that may go by halves on several threads has them on one, too. */
 static void dense_backward_weights(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_dense s = dlb_layer_dense(node->layer, part->n);
+    if (part->n == part->context->step->n && dlb_node_has_halves(node, part->n))
+        s.half = dlb_blocks_half(part->n);
     part->context->kernels->dense_backward_weights(team, &s, input_of(node, part),
                                                    dy_of(node, part), dweights_of(node, part),
                                                    dbias_of(node, part));
@@ -326,19 +329,13 @@ bool dlb_node_has_halves(const dlb_node *node, int images)
            images <= MOST_IMAGES;
 }
 
-static void add_second_half(const dlb_node *node, const dlb_node_context *context, size_t first,
+/* What another thread may have written, and writes next. */
+static void add_others_half(const dlb_node *node, const dlb_node_context *context, size_t first,
                             size_t end)
 {
     batch_part all = whole_batch(context);
     float *sums = dweights_of(node, &all);
     dlk_tree_sum_range(2, (const float *const[]){sums, node->partial}, first, end, sums);
-}
-
-/* What another thread may have written, and writes next. */
-static void add_others_half(const dlb_node *node, const dlb_node_context *context, size_t first,
-                            size_t end)
-{
-    add_second_half(node, context, first, end);
     dlk_take_over(node->partial + first, (end - first) * sizeof(float));
 }
 
@@ -363,17 +360,14 @@ static void part_backward_weights(void *self, void *context, dlk_team *alone, in
 static void run_halves(void *self, void *context, dlk_team *team)
 {
     const dlb_node *node = self;
-    batch_part all = whole_batch(context), half = all;
-    if (!dlb_node_has_halves(node, all.n)) {
+    batch_part all = whole_batch(context);
+    if (!all.context->leaves_sums || !dlb_node_has_halves(node, all.n)) {
         run_backward_weights(self, context, team);
         return;
     }
-    half.n = dlb_blocks_half(all.n);
-    ops_of[node->layer->kind].backward_weights(node, &half, team);
-    half = (batch_part){context, half.n, all.n - half.n, ALL};
-    ops_of[node->layer->kind].backward_weights(node, &half, team);
-    if (!all.context->leaves_sums)
-        add_second_half(node, context, 0, gradients_of(node));
+    int middle = dlb_blocks_half(all.n);
+    dense_backward_weights(node, &(batch_part){context, 0, middle, ALL}, team);
+    dense_backward_weights(node, &(batch_part){context, middle, all.n - middle, ALL}, team);
 }
 
 /* Correct answers are counted at once, losses added up in the images' order when all are there. */

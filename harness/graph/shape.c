@@ -155,7 +155,7 @@ dlk_pool dlb_layer_pool(const dlb_layer *layer, int n)
 
 dlk_dense dlb_layer_dense(const dlb_layer *layer, int n)
 {
-    return (dlk_dense){n, layer->in.c, layer->units};
+    return (dlk_dense){.n = n, .in = layer->in.c, .out = layer->units};
 }
 
 dlk_dropout dlb_layer_dropout(const dlb_layer *layer, int n)

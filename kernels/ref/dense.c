@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
-#include "dlk/sum.h"
 #include "loops.h"
 #include "ref/dot.h"
 #include "ref/ref.h"
+#include "shapes.h"
 
 typedef struct dense_job {
     const dlk_dense *s;
@@ -38,15 +38,40 @@ static void backward_image(void *arg, int image, int thread)
         dx[i] = dlk_dot((int)out, dy, job->weights + i * out);
 }
 
+/* Some columns of a row of the weights' gradient; row number `in` is the bias's. */
+static void sum_images(const dense_job *job, dlk_range images, int i, dlk_range columns,
+                       float *sums)
+{
+    size_t in = (size_t)job->s->in, out = (size_t)job->s->out;
+    int count = (int)(columns.end - columns.first);
+    memset(sums, 0, (size_t)count * sizeof *sums);
+    for (size_t image = images.first; image < images.end; image++) {
+        float x = i < job->s->in ? job->x[image * in + (size_t)i] : 1;
+        dlk_axpy(count, x, job->dy + image * out + columns.first, sums);
+    }
+}
+
+static void gradient_row(const dense_job *job, int i, float *gradient)
+{
+    enum { PIECE = 256 };
+    size_t out = (size_t)job->s->out;
+    dlk_range first = dlk_dense_half(job->s, 0), second = dlk_dense_half(job->s, 1);
+    for (int piece = 0; piece < dlk_pieces(out, PIECE); piece++) {
+        float others[PIECE];
+        dlk_range columns = dlk_piece(out, PIECE, piece);
+        sum_images(job, first, i, columns, gradient + columns.first);
+        if (second.first == second.end)
+            continue;
+        sum_images(job, second, i, columns, others);
+        dlk_add(columns.end - columns.first, others, gradient + columns.first);
+    }
+}
+
 static void weights_row(void *arg, int i, int thread)
 {
     (void)thread;
     const dense_job *job = arg;
-    size_t in = (size_t)job->s->in, out = (size_t)job->s->out;
-    float *dweights = job->out + (size_t)i * out;
-    memset(dweights, 0, out * sizeof *dweights);
-    for (size_t image = 0; image < (size_t)job->s->n; image++)
-        dlk_axpy((int)out, job->x[image * in + (size_t)i], job->dy + image * out, dweights);
+    gradient_row(job, i, job->out + (size_t)i * (size_t)job->s->out);
 }
 
 void dlk_ref_dense_forward(dlk_team *team, const dlk_dense *s, const float *x, const float *weights,
@@ -68,5 +93,5 @@ void dlk_ref_dense_backward_weights(dlk_team *team, const dlk_dense *s, const fl
 {
     dense_job job = {.s = s, .x = x, .dy = dy, .out = dweights};
     dlk_parallel(team, s->in, weights_row, &job);
-    dlk_sum_rows(team, s->n, (size_t)s->out, dy, (size_t)s->out, dbias);
+    gradient_row(&job, s->in, dbias);
 }

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/mem.h"
 #include "dlk/lines.h"
 #include "loops.h"
 #include "shapes.h"
@@ -34,9 +35,9 @@ typedef struct dense_job {
     dlk_team *team;
     const dlk_dense *s;
     const float *x, *weights, *bias;
-    float *out;     /* y, dx or dweights */
-    float *sums;    /* forward: [slice][n][stride] */
-    factors *found; /* backward: [tile of rows of S][piece of its depth] */
+    float *out;        /* y, dx or dweights */
+    float *sums;       /* forward: [slice][n][stride] */
+    factors *found[2]; /* backward, of each half: [tile of rows of S][piece of its depth] */
     size_t stride;
     int slices, tile; /* of the inputs; rows of S a task */
 } dense_job;
@@ -270,15 +271,15 @@ void DLK_SIMD(dense_forward)(dlk_team *team, const dlk_dense *s, const float *x,
 
 /* ---- Backward: data ---- */
 
-/* What backward needs to know of S, which is the same for all blocks of D. */
-static void find_all(dense_job *job, const float *s, int rows, int depth)
+/* What backward needs to know of S, which is the same for all blocks of D. Returns what is behind.
+ */
+static factors *find_all(const dense_job *job, const float *s, size_t stride, int rows, int depth,
+                         factors *found)
 {
-    factors *found = job->found;
-    for (int r = 0; r < rows; r += job->tile)
-        for (int k = 0; k < depth; k += DEPTH)
-            DLK_SIMD(find_factors)
-    (s + (size_t)r * (size_t)depth + k, (size_t)depth, smaller(job->tile, rows - r),
-     smaller(DEPTH, depth - k), found++);
+    for (int r = 0; r < rows; r += job->tile, found += pieces(depth, DEPTH))
+        DLK_SIMD(find_factors)
+    (s + (size_t)r * stride, stride, smaller(job->tile, rows - r), depth, found);
+    return found;
 }
 
 /* Columns [first, first + columns) of dx of a tile of images, in `dx` or in a buffer. */
@@ -287,7 +288,7 @@ static void data_block(const dense_job *job, int tile, int first, int columns, f
 {
     const dlk_dense *s = job->s;
     size_t out = (size_t)s->out;
-    const factors *found = job->found + tile * pieces(s->out, DEPTH);
+    const factors *found = job->found[0] + tile * pieces(s->out, DEPTH);
     for (int j = 0; j < s->out; j += DEPTH) {
         block d = pack_transposed(job->weights + (size_t)first * out + j, out,
                                   smaller(DEPTH, s->out - j), columns, buffer);
@@ -322,10 +323,10 @@ void DLK_SIMD(dense_backward_data)(dlk_team *team, const dlk_dense *s, const flo
         return;
     }
     dense_job job = {
-        .team = team, .s = s, .weights = weights, .out = dx, .found = (factors *)team->shared};
+        .team = team, .s = s, .weights = weights, .out = dx, .found = {(factors *)team->shared}};
     int blocks = pieces(s->in, BLOCK_COLUMNS);
     job.tile = rows_a_task(s->n, blocks, (long long)s->out * smaller(BLOCK_COLUMNS, s->in));
-    find_all(&job, dy, s->n, s->out);
+    find_all(&job, dy, (size_t)s->out, s->n, s->out, job.found[0]);
     dlk_parallel(team, blocks * pieces(s->n, job.tile), data_task, &job);
 }
 
@@ -338,29 +339,34 @@ static int columns_a_block(const dlk_dense *s)
     return pieces(s->in, columns) < ENOUGH_TASKS / 2 ? columns / 2 : columns;
 }
 
+/* Columns [first, first + columns) of dweightsᵀ, of a tile of its rows and half of the images. */
+static void sum_half(const dense_job *job, int half, int first, int columns, int tile, int thread,
+                     float *sums)
+{
+    const dlk_dense *s = job->s;
+    dlk_range images = dlk_dense_half(s, half);
+    int count = (int)(images.end - images.first);
+    const factors *found = job->found[half] + tile * pieces(count, DEPTH);
+    const float *x = job->x + images.first * (size_t)s->in + first;
+    for (int i = 0; i < count; i += DEPTH, x += DEPTH * s->in) {
+        block d = pack(x, (size_t)s->in, smaller(DEPTH, count - i), columns, block_of(job, thread));
+        DLK_SIMD(add_product)(found++, &d, i == 0, sums, (size_t)(d.vectors * V));
+    }
+}
+
 /* Rows [first, first + columns) of dweights, in a tile of its columns. */
 static void weights_block(const dense_job *job, int first, int columns, int tile, int thread)
 {
-    const dlk_dense *s = job->s;
-    size_t in = (size_t)s->in, out = (size_t)s->out;
-    size_t width = (size_t)block_vectors(columns) * V;
-    float *sums = sums_of(job, thread);
-    const factors *found = job->found + tile * pieces(s->n, DEPTH);
-    for (int image = 0; image < s->n; image += DEPTH) {
-        block d = pack(job->x + (size_t)image * in + first, in, smaller(DEPTH, s->n - image),
-                       columns, block_of(job, thread));
-        DLK_SIMD(add_product)(found++, &d, image == 0, sums, width);
+    size_t out = (size_t)job->s->out, width = (size_t)block_vectors(columns) * V;
+    int rows = smaller(job->tile, job->s->out - tile * job->tile);
+    float *sums = sums_of(job, thread), *others = sums + DLK_DENSE_BLOCK_SUMS;
+    sum_half(job, 0, first, columns, tile, thread, sums);
+    if (job->s->half) {
+        sum_half(job, 1, first, columns, tile, thread, others);
+        dlk_add((size_t)rows * width, others, sums);
     }
-    transpose_matrix(smaller(job->tile, s->out - tile * job->tile), columns, sums, width,
-                     job->out + (size_t)first * out + tile * job->tile, out);
-}
-
-static void sum_images(const dlk_dense *s, const float *dy, float *dbias)
-{
-    size_t out = (size_t)s->out;
-    memcpy(dbias, dy, out * sizeof *dbias);
-    for (size_t image = 1; image < (size_t)s->n; image++)
-        dlk_add(out, dy + image * out, dbias);
+    transpose_matrix(rows, columns, sums, width, job->out + (size_t)first * out + tile * job->tile,
+                     out);
 }
 
 /* In the order of dweights, so that a thread finds in its caches what it then updates. */
@@ -372,17 +378,30 @@ static void weights_task(void *arg, int task, int thread)
     weights_block(job, first, smaller(columns, job->s->in - first), task % tiles, thread);
 }
 
+/* Of the weights' gradient: dy transposed, and what is to be known of both halves of it. */
+static void find_halves(dense_job *job, const float *dy)
+{
+    const dlk_dense *s = job->s;
+    size_t n = (size_t)s->n, out = (size_t)s->out;
+    float *turned = job->team->shared;
+    dlk_own(turned, n * out);
+    transpose_matrix(s->n, s->out, dy, out, turned, n);
+    factors *next = (factors *)(turned + dlb_whole_lines(n * out));
+    for (int half = 0; half < 2; half++) {
+        dlk_range images = dlk_dense_half(s, half);
+        job->found[half] = next;
+        next =
+            find_all(job, turned + images.first, n, s->out, (int)(images.end - images.first), next);
+    }
+}
+
 static void product_weights(dlk_team *team, const dlk_dense *s, const float *x, const float *dy,
                             float *dweights)
 {
-    dense_job job = {
-        .team = team, .s = s, .x = x, .out = dweights, .found = (factors *)team->shared};
+    dense_job job = {.team = team, .s = s, .x = x, .out = dweights};
     int columns = columns_a_block(s), blocks = pieces(s->in, columns);
     job.tile = rows_a_task(s->out, blocks, (long long)s->n * smaller(columns, s->in));
-    float *turned = (float *)(job.found + pieces(s->out, job.tile) * pieces(s->n, DEPTH));
-    dlk_own(turned, (size_t)s->n * (size_t)s->out);
-    transpose_matrix(s->n, s->out, dy, (size_t)s->out, turned, (size_t)s->n);
-    find_all(&job, turned, s->out, s->n);
+    find_halves(&job, dy);
     int tasks = blocks * pieces(s->out, job.tile);
     if (is_small(s))
         dlk_alone(team, tasks, weights_task, &job);
@@ -390,13 +409,36 @@ static void product_weights(dlk_team *team, const dlk_dense *s, const float *x, 
         dlk_parallel(team, tasks, weights_task, &job);
 }
 
+/* Every second image is in a sum of its own, so that one addition need not wait for the other. */
+DLK_INLINE vec sum_images(const float *dy, const float *end, ptrdiff_t out)
+{
+    vec even = {0}, odd = {0};
+    for (; dy < end; dy += 2 * out) {
+        even += load_before(dy, end);
+        odd += load_before(dy + out, end);
+    }
+    return even + odd;
+}
+
+static void bias_gradient(const dlk_dense *s, const float *dy, float *dbias)
+{
+    dlk_range first = dlk_dense_half(s, 0);
+    const float *middle = dy + first.end * (size_t)s->out,
+                *end = dy + (size_t)s->n * (size_t)s->out;
+    for (int j = 0; j < s->out; j += V) {
+        vec sum = sum_images(dy + j, middle, s->out);
+        if (s->half)
+            sum += sum_images(middle + j, end, s->out);
+        store_before(dbias + j, dbias + s->out, sum);
+    }
+}
+
 void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const float *x,
                                       const float *dy, float *dweights, float *dbias)
 {
-    if (is_narrow(s)) {
-        DLK_SIMD(narrow_weights)(team, s, x, dy, dweights, dbias);
-        return;
-    }
-    sum_images(s, dy, dbias);
-    product_weights(team, s, x, dy, dweights);
+    bias_gradient(s, dy, dbias);
+    if (is_narrow(s))
+        DLK_SIMD(narrow_weights)(team, s, x, dy, dweights);
+    else
+        product_weights(team, s, x, dy, dweights);
 }

@@ -21,24 +21,6 @@ typedef struct narrow_product {
     bool add; /* not: C is overwritten */
 } narrow_product;
 
-/* Behind the end not even nothing is loaded: a mask hides a missing page, but slowly. */
-DLK_INLINE vec load_before(const float *from, const float *end)
-{
-    ptrdiff_t room = end - from;
-    if (room >= V)
-        return load(from);
-    return room > 0 ? load_some(from, (int)room) : (vec){0};
-}
-
-DLK_INLINE void store_before(float *to, const float *end, vec value)
-{
-    ptrdiff_t room = end - to;
-    if (room >= V)
-        store(to, value);
-    else if (room > 0)
-        store_some(to, value, (int)room);
-}
-
 /* Add A(…, k) · B(k), with B's row in `b`. */
 DLK_INLINE void add_step(const int rows, const int vectors, const narrow_product *p, const float *a,
                          const vec *b, vec *sum)
@@ -307,49 +289,45 @@ void DLK_SIMD(narrow_data)(dlk_team *team, const dlk_dense *s, const float *dy,
     share_images(&job, data_task);
 }
 
-/* dweightsᵀ[out][inputs] = dyᵀ · x, inputs in lanes. */
+/* dweightsᵀ[out][inputs] = dyᵀ · x of some images, inputs in lanes. */
+static void sum_images(const narrow_job *job, dlk_range images, dlk_range inputs, float *sums)
+{
+    const dlk_dense *s = job->s;
+    narrow_product p = {.rows = s->out,
+                        .columns = (int)(inputs.end - inputs.first),
+                        .depth = (int)(images.end - images.first),
+                        .a = job->dy + images.first * (size_t)s->out,
+                        .a_row = 1,
+                        .a_step = s->out,
+                        .b = job->x + images.first * (size_t)s->in + inputs.first,
+                        .b_end = job->x + (size_t)s->n * (size_t)s->in,
+                        .b_row = s->in,
+                        .c = sums,
+                        .c_end = sums + NARROW * PIECE,
+                        .c_row = PIECE};
+    multiply(&p);
+}
+
 static void weights_task(void *arg, int task, int thread)
 {
     const narrow_job *job = arg;
     const dlk_dense *s = job->s;
     dlk_range inputs = dlk_piece((size_t)s->in, PIECE, task);
-    float *turned = dlk_scratch(job->team, thread);
-    narrow_product p = {.rows = s->out,
-                        .columns = (int)(inputs.end - inputs.first),
-                        .depth = s->n,
-                        .a = job->dy,
-                        .a_row = 1,
-                        .a_step = s->out,
-                        .b = job->x + inputs.first,
-                        .b_end = job->x + (size_t)s->n * (size_t)s->in,
-                        .b_row = s->in,
-                        .c = turned,
-                        .c_end = turned + NARROW * PIECE,
-                        .c_row = PIECE};
-    multiply(&p);
-    turn_back(p.columns, s->out, turned, PIECE, job->out + inputs.first * (size_t)s->out);
-}
-
-/* Every second image in a sum of its own, so that one addition need not wait for the other. */
-static void sum_images(const dlk_dense *s, const float *dy, float *dbias)
-{
-    const float *end = dy + (size_t)s->n * (size_t)s->out;
-    for (int j = 0; j < s->out; j += V) {
-        vec even = {0}, odd = {0};
-        for (const float *from = dy + j; from < end; from += 2 * s->out) {
-            even += load_before(from, end);
-            odd += load_before(from + s->out, end);
-        }
-        store_before(dbias + j, dbias + s->out, even + odd);
+    float *sums = dlk_scratch(job->team, thread), *others = sums + NARROW * PIECE;
+    sum_images(job, dlk_dense_half(s, 0), inputs, sums);
+    if (s->half) {
+        sum_images(job, dlk_dense_half(s, 1), inputs, others);
+        dlk_add((size_t)s->out * PIECE, others, sums);
     }
+    turn_back((int)(inputs.end - inputs.first), s->out, sums, PIECE,
+              job->out + inputs.first * (size_t)s->out);
 }
 
 void DLK_SIMD(narrow_weights)(dlk_team *team, const dlk_dense *s, const float *x, const float *dy,
-                              float *dweights, float *dbias)
+                              float *dweights)
 {
     narrow_job job = {.team = team, .s = s, .x = x, .dy = dy, .out = dweights};
     int tasks = dlk_pieces((size_t)s->in, PIECE);
-    sum_images(s, dy, dbias);
     if (is_small(s))
         dlk_alone(team, tasks, weights_task, &job);
     else

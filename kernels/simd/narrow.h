@@ -29,6 +29,6 @@ void DLK_SIMD(narrow_forward)(dlk_team *team, const dlk_dense *s, const float *x
 void DLK_SIMD(narrow_data)(dlk_team *team, const dlk_dense *s, const float *dy,
                            const float *weights, float *dx);
 void DLK_SIMD(narrow_weights)(dlk_team *team, const dlk_dense *s, const float *x, const float *dy,
-                              float *dweights, float *dbias);
+                              float *dweights);
 
 #endif

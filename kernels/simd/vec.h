@@ -65,6 +65,24 @@ DLK_INLINE void store_some(float *to, vec value, int count)
 #endif
 }
 
+/* Behind the end not even nothing is loaded: a mask hides a missing page, but slowly. */
+DLK_INLINE vec load_before(const float *from, const float *end)
+{
+    ptrdiff_t room = end - from;
+    if (room >= V)
+        return load(from);
+    return room > 0 ? load_some(from, (int)room) : (vec){0};
+}
+
+DLK_INLINE void store_before(float *to, const float *end, vec value)
+{
+    ptrdiff_t room = end - to;
+    if (room >= V)
+        store(to, value);
+    else if (room > 0)
+        store_some(to, value, (int)room);
+}
+
 DLK_INLINE vec splat(float value)
 {
     return value - (vec){0};

@@ -317,7 +317,7 @@ DLK_INLINE vec pack_winners(const int32_t *winners)
 }
 
 /* As many of WINNERS bytes as lie before the end. */
-DLK_INLINE void store_before(uint8_t *to, const uint8_t *end, const void *from)
+DLK_INLINE void store_winners_before(uint8_t *to, const uint8_t *end, const void *from)
 {
     ptrdiff_t room = end - to;
     if (room >= WINNERS)
@@ -338,8 +338,8 @@ static void store_winners(const workspace *w, int channel, int windows, int oc, 
     DLK_UNROLL
     for (int i = 0; i < V; i++)
         if (i < windows)
-            store_before(winner + (ptrdiff_t)i * oc + channel, end,
-                         (const char *)&row[i % 4] + i / 4 * WINNERS);
+            store_winners_before(winner + (ptrdiff_t)i * oc + channel, end,
+                                 (const char *)&row[i % 4] + i / 4 * WINNERS);
 }
 
 static void store_planes(const geometry *g, const workspace *w, int first, int windows, float *y)

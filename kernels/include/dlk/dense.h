@@ -13,6 +13,7 @@
 
 typedef struct dlk_dense {
     int n, in, out; /* none of them 0 */
+    int half;       /* images whose gradients are a sum of their own; 0: all are in one sum */
 } dlk_dense;
 
 typedef void dlk_dense_forward_fn(dlk_team *team, const dlk_dense *s, const float *x,
@@ -22,7 +23,10 @@ typedef void dlk_dense_forward_fn(dlk_team *team, const dlk_dense *s, const floa
 typedef void dlk_dense_backward_data_fn(dlk_team *team, const dlk_dense *s, const float *dy,
                                         const float *weights, float *dx);
 
-/* dweights and dbias are overwritten with sums over the batch. */
+/*
+ * dweights and dbias are overwritten with sums over the batch: with a `half`, to the last bit what
+ * comes of the first `half` images plus what comes of the others, but for OpenBLAS's.
+ */
 typedef void dlk_dense_backward_weights_fn(dlk_team *team, const dlk_dense *s, const float *x,
                                            const float *dy, float *dweights, float *dbias);
 

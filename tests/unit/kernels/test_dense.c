@@ -173,7 +173,7 @@ static void nothing_behind_the_results_is_written(const dlk_kernels *k)
     for (int out = 1; out <= 17; out++)
         for (int i = 0; i < 7; i++)
             for (int n = 0; n < 5; n++)
-                run_and_look_behind((dlk_dense){images[n], ins[i], out}, k);
+                run_and_look_behind((dlk_dense){.n = images[n], .in = ins[i], .out = out}, k);
 }
 
 Test(dense, nothing_behind_the_results_is_written)
@@ -277,11 +277,12 @@ static void expect_same_alone(const dense *whole, int first, int count)
 /* A graph takes images through small layers in parts. */
 static void an_image_does_not_depend_on_those_beside_it(const dlk_kernels *k)
 {
-    const dlk_dense shapes[] = {{128, 128, 10},  {64, 50, 10},    {64, 320, 50},
-                                {37, 33, 1},     {300, 1000, 16}, {70, 64, 64},
-                                {2304, 1024, 4}, {1152, 512, 8},  {1300, 512, 32}};
+    const int shapes[][3] = {{128, 128, 10},  {64, 50, 10},    {64, 320, 50},
+                             {37, 33, 1},     {300, 1000, 16}, {70, 64, 64},
+                             {2304, 1024, 4}, {1152, 512, 8},  {1300, 512, 32}};
     for (uint32_t i = 0; k->family != DLK_FAMILY_BLAS && i < 9; i++) {
-        dense d = dense_make(shapes[i], k, kit_uniform, 95);
+        dlk_dense s = {.n = shapes[i][0], .in = shapes[i][1], .out = shapes[i][2]};
+        dense d = dense_make(s, k, kit_uniform, 95);
         dense_thin_out(&d, i % 2 ? 100 : 30, i);
         dense_run(&d);
         for (int first = 0, count; first < d.s.n; first += count) {
@@ -296,6 +297,58 @@ static void an_image_does_not_depend_on_those_beside_it(const dlk_kernels *k)
 Test(dense, an_image_does_not_depend_on_those_beside_it)
 {
     kit_for_every_table(an_image_does_not_depend_on_those_beside_it);
+}
+
+/* Of images [first, end). */
+static void gradients_of(const dense *whole, int first, int end, float *dw, float *dbias)
+{
+    const dlk_dense *s = &whole->s;
+    const float *x = whole->x + (size_t)first * (size_t)s->in;
+    const float *dy = whole->dy + (size_t)first * (size_t)s->out;
+    dlk_dense part = {.n = end - first, .in = s->in, .out = s->out};
+    whole->kernels.dense_backward_weights(kit_team_of(whole->team), &part, x, dy, dw, dbias);
+}
+
+static void expect_sum(size_t count, const float *got, const float *a, const float *b,
+                       double tolerance, const char *what, uint32_t seed)
+{
+    float *sum = kit_zeros(count);
+    for (size_t i = 0; i < count; i++)
+        sum[i] = a[i] + b[i];
+    kit_expect_close(count, got, sum, tolerance, what, seed);
+    free(sum);
+}
+
+/* Two threads may each take a half, and one thread both: the model that is learnt is the same. */
+static void gradients_by_halves_are_those_of_both_added(const dlk_kernels *k)
+{
+    double tolerance = k->family == DLK_FAMILY_BLAS ? 1e-6 : 0;
+    for (uint32_t seed = 300; seed < 350; seed++) {
+        dlk_dense s = {.n = kit_pick(seed, 0, 2, 260),
+                       .in = kit_pick(seed, 1, 1, 400),
+                       .out = kit_pick(seed, 2, 1, seed % 2 ? 20 : 150)};
+        s.half = kit_pick(seed, 4, 1, s.n - 1);
+        dense d = dense_make(s, k, kit_uniform, seed);
+        dense_thin_out(&d, kit_pick(seed, 3, 0, 100), seed);
+        dense_run(&d);
+        float *dw[2] = {kit_zeros(d.weights), kit_zeros(d.weights)};
+        float *dbias[2] = {kit_zeros((size_t)s.out), kit_zeros((size_t)s.out)};
+        gradients_of(&d, 0, s.half, dw[0], dbias[0]);
+        gradients_of(&d, s.half, s.n, dw[1], dbias[1]);
+        expect_sum(d.weights, d.dw, dw[0], dw[1], tolerance, "dweights", seed);
+        if (k->family != DLK_FAMILY_BLAS)
+            expect_sum((size_t)s.out, d.dbias, dbias[0], dbias[1], 0, "dbias", seed);
+        for (int half = 0; half < 2; half++) {
+            free(dw[half]);
+            free(dbias[half]);
+        }
+        dense_free(&d);
+    }
+}
+
+Test(dense, gradients_by_halves_are_those_of_both_added)
+{
+    kit_for_every_table(gradients_by_halves_are_those_of_both_added);
 }
 
 /* Unless a thread flushes them, denormals count. */
