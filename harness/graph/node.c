@@ -158,7 +158,7 @@ static void dense_backward_data(const dlb_node *node, const batch_part *part, dl
                                                 dx_of(node, part));
 }
 
-/* A batch that may go by halves on several threads has them on one, too. */
+/* The same sums, whoever computes them: one thread both halves, or two of them one each. */
 static void dense_backward_weights(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_dense s = dlb_layer_dense(node->layer, part->n);
@@ -265,8 +265,9 @@ static size_t gradients_of(const dlb_node *node)
 
 static void run_backward_weights(void *self, void *context, dlk_team *team)
 {
-    const dlb_node *node = self;
+    dlb_node *node = self;
     batch_part all = whole_batch(context);
+    atomic_store_explicit(&node->apart, false, memory_order_relaxed);
     if (has_images(context))
         ops_of[node->layer->kind].backward_weights(node, &all, team);
     else
@@ -342,32 +343,19 @@ static void add_others_half(const dlb_node *node, const dlb_node_context *contex
 void dlb_node_finish(const dlb_node *node, const dlb_node_context *context, size_t first,
                      size_t end)
 {
-    if (dlb_node_has_halves(node, context->step->n))
+    if (atomic_load_explicit(&node->apart, memory_order_relaxed))
         add_others_half(node, context, first, end);
 }
 
-/* The one that ends last has both in its cache. */
+/* Where sums are not left, the one that ends last adds them, which has both in its cache. */
 static void part_backward_weights(void *self, void *context, dlk_team *alone, int first, int end)
 {
     dlb_node *node = self;
-    bool final = !((const dlb_node_context *)context)->leaves_sums;
     run_part(node, ops_of[node->layer->kind].backward_weights, context, alone, first, end);
-    if (final && atomic_fetch_xor_explicit(&node->halves, 1, memory_order_acq_rel))
+    if (((const dlb_node_context *)context)->leaves_sums)
+        atomic_store_explicit(&node->apart, true, memory_order_relaxed);
+    else if (atomic_fetch_xor_explicit(&node->halves, 1, memory_order_acq_rel))
         add_others_half(node, context, 0, gradients_of(node));
-}
-
-/* The same sums, whoever computes them. */
-static void run_halves(void *self, void *context, dlk_team *team)
-{
-    const dlb_node *node = self;
-    batch_part all = whole_batch(context);
-    if (!all.context->leaves_sums || !dlb_node_has_halves(node, all.n)) {
-        run_backward_weights(self, context, team);
-        return;
-    }
-    int middle = dlb_blocks_half(all.n);
-    dense_backward_weights(node, &(batch_part){context, 0, middle, ALL}, team);
-    dense_backward_weights(node, &(batch_part){context, middle, all.n - middle, ALL}, team);
 }
 
 /* Correct answers are counted at once, losses added up in the images' order when all are there. */
@@ -450,8 +438,8 @@ void dlb_node_add_backward_weights(dlb_node *node, int batch, dlb_program *progr
 {
     if (node->trunk || !ops_of[node->layer->kind].backward_weights)
         return;
-    dlb_op op = make_op(node, node->small ? run_halves : run_backward_weights,
-                        part_backward_weights, DLB_BACKWARD_WEIGHTS, "backward weights");
+    dlb_op op = make_op(node, run_backward_weights, part_backward_weights, DLB_BACKWARD_WEIGHTS,
+                        "backward weights");
     op.halves = dlb_node_has_halves(node, batch);
     if (!op.halves)
         op.part = NULL;

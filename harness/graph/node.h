@@ -31,6 +31,7 @@ typedef struct dlb_node {
     const float *weights, *bias;
     float *partial;      /* conv2d: sums of groups of images; small dense: of the second half */
     _Atomic int halves;  /* small dense: 1 while the gradients of one half are there */
+    _Atomic bool apart;  /* small dense: the second half's are not added, but left in `partial` */
     uint8_t *winner;     /* maxpool */
     float *losses;       /* softmax */
     _Atomic int correct; /* softmax: answers counted so far, where it is computed by parts */
