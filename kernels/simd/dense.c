@@ -83,24 +83,36 @@ static bool is_packed(const float *from, size_t stride, int columns)
     return stride == (size_t)block_vectors(columns) * V && (uintptr_t)from % sizeof(vec) == 0;
 }
 
-/* Lanes become negative as they meet something that is not finite: an exponent that overflows. */
-DLK_INLINE ivec note_infinite(ivec noted, vec value)
+/* Becomes a NaN where it meets something that is not finite. */
+DLK_INLINE vec note_infinite(vec noted, vec value)
 {
-    typedef uint32_t bits __attribute__((vector_size(4 * DLK_WIDTH)));
-    return noted | (ivec)(((bits)value & 0x7FFFFFFFU) + 0x00800000U);
+    return noted + value * 0.0F;
 }
 
-DLK_INLINE bool none_noted(ivec noted)
+DLK_INLINE bool none_noted(int count, const vec *noted)
 {
-    return mask_bits(noted < 0) == 0;
+    vec all = {0};
+    for (int i = 0; i < count; i++)
+        all += noted[i];
+    return mask_bits(all != all) == 0;
+}
+
+/* Packed rows. Each column of vectors is noted by itself: one addition need not wait for the other.
+ */
+DLK_INLINE block block_of_rows(const float *rows, int depth, int vectors)
+{
+    vec noted[BLOCK_VECTORS] = {{0}};
+    const float *row = rows;
+    for (int k = 0; k < depth; k++, row += vectors * V)
+        for (int v = 0; v < vectors; v++)
+            noted[v] = note_infinite(noted[v], load(row + v * V));
+    return (block){depth, vectors, rows, none_noted(vectors, noted)};
 }
 
 static block block_in(const float *rows, int depth, int vectors)
 {
-    ivec noted = {0};
-    for (int i = 0; i < depth * vectors; i++)
-        noted = note_infinite(noted, load(rows + i * V));
-    return (block){depth, vectors, rows, none_noted(noted)};
+    return vectors == BLOCK_VECTORS ? block_of_rows(rows, depth, BLOCK_VECTORS)
+                                    : block_of_rows(rows, depth, vectors);
 }
 
 /* The first `count` elements, zeros behind them. `more`: all V may be read. */
@@ -114,7 +126,7 @@ DLK_INLINE vec load_rest(const float *from, int count, bool more)
 DLK_INLINE bool copy_vectors(const float *from, size_t stride, int depth, int columns, int vectors,
                              float *to)
 {
-    ivec noted = {0};
+    vec noted[BLOCK_VECTORS] = {{0}};
     for (int k = 1; k <= depth; k++, from += stride, to += vectors * V) {
         bool more = k < depth && stride >= (size_t)(V - columns % V);
         for (int v = 0; v < vectors; v++) {
@@ -124,11 +136,11 @@ DLK_INLINE bool copy_vectors(const float *from, size_t stride, int depth, int co
                 value = load(from + v * V);
             else if (count > 0)
                 value = load_rest(from + v * V, count, more);
-            noted = note_infinite(noted, value);
+            noted[v] = note_infinite(noted[v], value);
             store(to + v * V, value);
         }
     }
-    return none_noted(noted);
+    return none_noted(vectors, noted);
 }
 
 /* A loop of its own for each number of vectors that block_vectors knows. */
@@ -140,8 +152,12 @@ static bool copy_rows(const float *from, size_t stride, int depth, int columns, 
         return copy_vectors(from, stride, depth, columns, 1, to);
     case 2:
         return copy_vectors(from, stride, depth, columns, 2, to);
+    case 3:
+        return copy_vectors(from, stride, depth, columns, 3, to);
     case 4:
         return copy_vectors(from, stride, depth, columns, 4, to);
+    case 6:
+        return copy_vectors(from, stride, depth, columns, 6, to);
     default:
         return copy_vectors(from, stride, depth, columns, vectors, to);
     }

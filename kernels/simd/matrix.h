@@ -15,12 +15,19 @@ DLK_INLINE void transpose_square(const float *from, size_t stride, float *to, si
         store(to + (size_t)c * to_stride, column[c]);
 }
 
+/* Of a matrix which is narrow in one direction; the loop along the other is the inner one. */
 static inline void transpose_singly(int rows, int columns, const float *from, size_t stride,
                                     float *to, size_t to_stride)
 {
-    for (int c = 0; c < columns; c++)
+    if (columns < rows) {
+        for (int c = 0; c < columns; c++)
+            for (int r = 0; r < rows; r++)
+                to[(size_t)c * to_stride + (size_t)r] = from[(size_t)r * stride + (size_t)c];
+    } else {
         for (int r = 0; r < rows; r++)
-            to[(size_t)c * to_stride + (size_t)r] = from[(size_t)r * stride + (size_t)c];
+            for (int c = 0; c < columns; c++)
+                to[(size_t)c * to_stride + (size_t)r] = from[(size_t)r * stride + (size_t)c];
+    }
 }
 
 /* The same of any matrix. */

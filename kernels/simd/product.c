@@ -136,7 +136,7 @@ DLK_INLINE void add_tile(const product *p, int vectors, int d_vectors, int first
 DLK_INLINE void add_rows(const product *p, int vectors)
 {
     const factors *s = p->s;
-    int tile = smaller(vectors, TILE_VECTORS), left = s->rows;
+    int tile = vectors % 3 ? smaller(vectors, TILE_VECTORS) : 3, left = s->rows;
     int dense_from = DENSE_FROM * s->depth / DEPTH;
     for (; left >= GROUP; left -= GROUP) {
         const uint8_t *rows = s->order + left - GROUP;
@@ -161,8 +161,14 @@ void DLK_SIMD(add_product)(const factors *s, const block *d, bool fresh, float *
     case 2:
         add_rows(&p, 2);
         break;
+    case 3:
+        add_rows(&p, 3);
+        break;
     case 4:
         add_rows(&p, 4);
+        break;
+    case 6:
+        add_rows(&p, 6);
         break;
     default:
         add_rows(&p, 8);

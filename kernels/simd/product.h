@@ -17,7 +17,7 @@
 
 enum { DEPTH = 64, BLOCK_VECTORS = 8, BLOCK_COLUMNS = BLOCK_VECTORS * V, MOST_ROWS = 128 };
 
-/* D: rows of `vectors` vectors, which is 1, 2, 4 or 8. */
+/* D: rows of `vectors` vectors, as many as block_vectors may say. */
 typedef struct block {
     int depth, vectors;
     const float *rows;
@@ -33,13 +33,11 @@ typedef struct factors {
     uint8_t order[MOST_ROWS];   /* the rows by their number of non-zeros, the least first */
 } factors;
 
-/* The vectors of a block of `columns`, at most BLOCK_COLUMNS. */
+/* The vectors of a block of `columns`, at most BLOCK_COLUMNS: 1, 2, 3, 4, 6 or 8. */
 static inline int block_vectors(int columns)
 {
-    int vectors = 1;
-    while (vectors * V < columns)
-        vectors *= 2;
-    return vectors;
+    int vectors = vectors_of(columns);
+    return vectors > 4 ? (vectors + 1) / 2 * 2 : vectors;
 }
 
 /*
