@@ -94,9 +94,28 @@ bool dlb_bench_op_is_of(const dlb_op *op, const dlb_layer *layer)
     return strncmp(op->name, layer->name, length) == 0 && op->name[length] == ' ';
 }
 
+static bool writes(const dlb_op *op, int buffer)
+{
+    for (int i = 0; i < op->write_count; i++)
+        if (op->writes[i] == buffer)
+            return true;
+    return false;
+}
+
+/* Whether an operation behind it in the step changes in place what it writes. */
+static bool is_changed_later(const dlb_bench_step *step, const dlb_op *op)
+{
+    for (const dlb_op *late = op + 1; late < step->ops + step->op_count; late++)
+        for (int i = 0; i < op->write_count; i++)
+            if (writes(late, op->writes[i]))
+                return true;
+    return false;
+}
+
 void dlb_bench_ops_add(dlb_bench_ops *ops, const dlb_op *op)
 {
-    ops->spoils |= strncmp(op->name, "dropout", strlen("dropout")) == 0;
+    bool scales = strncmp(op->name, "dropout", strlen("dropout")) == 0;
+    ops->spoils |= scales || is_changed_later(ops->step, op);
     ops->list = dlb_grow(ops->list, &ops->capacity, (size_t)ops->count + 1, sizeof(dlb_op *));
     ops->list[ops->count++] = op;
 }

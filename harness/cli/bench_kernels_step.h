@@ -48,12 +48,15 @@ typedef struct dlb_bench_ops {
     int count;
     size_t capacity;
     const dlb_op **list;
-    bool spoils; /* dropout scales in place, and so scales again what was scaled before */
+    /* A layer that works in place finds what it made before: dropout would scale it again. And what
+     * another has put there the layer had changed in the step: a gradient without zeros. */
+    bool spoils;
 } dlb_bench_ops;
 
 /* Whether the operation is one of a layer that is computed by itself. */
 bool dlb_bench_op_is_of(const dlb_op *op, const dlb_layer *layer);
 
+/* `op`: one of its step's. */
 void dlb_bench_ops_add(dlb_bench_ops *ops, const dlb_op *op);
 
 /* Make the step as in training again if that is needed. */
