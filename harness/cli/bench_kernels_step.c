@@ -94,6 +94,12 @@ bool dlb_bench_op_is_of(const dlb_op *op, const dlb_layer *layer)
     return strncmp(op->name, layer->name, length) == 0 && op->name[length] == ' ';
 }
 
+void dlb_bench_ops_add(dlb_bench_ops *ops, const dlb_op *op)
+{
+    ops->list = dlb_grow(ops->list, &ops->capacity, (size_t)ops->count + 1, sizeof(dlb_op *));
+    ops->list[ops->count++] = op;
+}
+
 static bool writes(const dlb_op *op, int buffer)
 {
     for (int i = 0; i < op->write_count; i++)
@@ -102,22 +108,24 @@ static bool writes(const dlb_op *op, int buffer)
     return false;
 }
 
-/* Whether an operation behind it in the step changes in place what it writes. */
-static bool is_changed_later(const dlb_bench_step *step, const dlb_op *op)
+/* Whether some of those of the step that write a buffer are there, but not all. */
+static bool has_some_writers(const dlb_bench_ops *ops, int buffer)
 {
-    for (const dlb_op *late = op + 1; late < step->ops + step->op_count; late++)
-        for (int i = 0; i < op->write_count; i++)
-            if (writes(late, op->writes[i]))
-                return true;
-    return false;
+    int all = 0, some = 0;
+    for (int i = 0; i < ops->step->op_count; i++)
+        all += writes(&ops->step->ops[i], buffer);
+    for (int i = 0; i < ops->count; i++)
+        some += writes(ops->list[i], buffer);
+    return some > 0 && some < all;
 }
 
-void dlb_bench_ops_add(dlb_bench_ops *ops, const dlb_op *op)
+static bool spoils(const dlb_bench_ops *ops)
 {
-    bool scales = strncmp(op->name, "dropout", strlen("dropout")) == 0;
-    ops->spoils |= scales || is_changed_later(ops->step, op);
-    ops->list = dlb_grow(ops->list, &ops->capacity, (size_t)ops->count + 1, sizeof(dlb_op *));
-    ops->list[ops->count++] = op;
+    for (int i = 0; i < ops->count; i++)
+        for (int k = 0; k < ops->list[i]->write_count; k++)
+            if (has_some_writers(ops, ops->list[i]->writes[k]))
+                return true;
+    return false;
 }
 
 void dlb_bench_ops_prepare(void *self)
@@ -125,6 +133,7 @@ void dlb_bench_ops_prepare(void *self)
     dlb_bench_ops *ops = self;
     if (ops->step->spoilt)
         dlb_bench_step_run(ops->step);
+    ops->spoils = spoils(ops);
 }
 
 void dlb_bench_ops_run(void *self)

@@ -48,8 +48,9 @@ typedef struct dlb_bench_ops {
     int count;
     size_t capacity;
     const dlb_op **list;
-    /* A layer that works in place finds what it made before: dropout would scale it again. And what
-     * another has put there the layer had changed in the step: a gradient without zeros. */
+    /* Of several operations that write a buffer, as layers in place do, some are missing: what is
+     * left there is no step's. Dropout scales again what it has scaled before; a gradient that no
+     * ReLU behind it cuts has no zeros. */
     bool spoils;
 } dlb_bench_ops;
 
@@ -59,7 +60,7 @@ bool dlb_bench_op_is_of(const dlb_op *op, const dlb_layer *layer);
 /* `op`: one of its step's. */
 void dlb_bench_ops_add(dlb_bench_ops *ops, const dlb_op *op);
 
-/* Make the step as in training again if that is needed. */
+/* Before they are run: make the step as in training again if that is needed. */
 void dlb_bench_ops_prepare(void *ops);
 
 /* Run them all, in their order. */
