@@ -73,7 +73,12 @@ enum {
     DLK_DENSE_FACTORS = 320
 };
 
-/* Images that are a sum of their own in gradients: half 0 or 1 of the batch, or all and none. */
+/* In how many sums the images' gradients are, 1 or 2, and those of each. */
+static inline int dlk_dense_halves(const dlk_dense *s)
+{
+    return s->half ? 2 : 1;
+}
+
 static inline dlk_range dlk_dense_half(const dlk_dense *s, int index)
 {
     size_t n = (size_t)s->n, middle = s->half ? (size_t)s->half : n;

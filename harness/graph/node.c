@@ -162,7 +162,7 @@ static void dense_backward_data(const dlb_node *node, const batch_part *part, dl
 static void dense_backward_weights(const dlb_node *node, const batch_part *part, dlk_team *team)
 {
     dlk_dense s = dlb_layer_dense(node->layer, part->n);
-    if (part->n == part->context->step->n && dlb_node_has_halves(node, part->n))
+    if (part->thread == ALL && dlb_node_has_halves(node, part->n))
         s.half = dlb_blocks_half(part->n);
     part->context->kernels->dense_backward_weights(team, &s, input_of(node, part),
                                                    dy_of(node, part), dweights_of(node, part),
@@ -347,13 +347,20 @@ void dlb_node_finish(const dlb_node *node, const dlb_node_context *context, size
         add_others_half(node, context, first, end);
 }
 
+/* A line that all threads read is written only if that changes it. */
+static void leave_apart(dlb_node *node)
+{
+    if (!atomic_load_explicit(&node->apart, memory_order_relaxed))
+        atomic_store_explicit(&node->apart, true, memory_order_relaxed);
+}
+
 /* Where sums are not left, the one that ends last adds them, which has both in its cache. */
 static void part_backward_weights(void *self, void *context, dlk_team *alone, int first, int end)
 {
     dlb_node *node = self;
     run_part(node, ops_of[node->layer->kind].backward_weights, context, alone, first, end);
     if (((const dlb_node_context *)context)->leaves_sums)
-        atomic_store_explicit(&node->apart, true, memory_order_relaxed);
+        leave_apart(node);
     else if (atomic_fetch_xor_explicit(&node->halves, 1, memory_order_acq_rel))
         add_others_half(node, context, 0, gradients_of(node));
 }

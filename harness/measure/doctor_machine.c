@@ -53,10 +53,11 @@ static void check_kernels(const dlb_host *h, dlb_finding *f)
 
 static void check_instruction_sets(const dlb_host *h, dlb_finding *f)
 {
-    bool fast = strstr(h->isa, "avx2") && strstr(h->isa, "fma");
+    bool fast = h->best_isa[0] && strcmp(h->best_isa, dlk_isa_name(DLK_ISA_SSE)) != 0;
     dlb_found(f, fast ? DLB_VERDICT_OK : DLB_VERDICT_WARN, "%s", h->isa[0] ? h->isa : "sse2 only");
     if (!fast)
-        dlb_advise(f, "without avx2 and fma expect a quarter of the speed of a current processor");
+        dlb_advise(
+            f, "without avx2, fma and bmi1 expect a quarter of the speed of a current processor");
 }
 
 static void check_virtualisation(const dlb_host *h, dlb_finding *f)

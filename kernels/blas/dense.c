@@ -96,14 +96,13 @@ static void backward_weights_task(void *arg, int task, int thread)
     const dense_job *job = arg;
     const dlk_dense *s = job->s;
     dlk_range inputs = dlk_piece((size_t)s->in, weights_step(s), task);
-    for (int half = 0; half < 2; half++) {
+    for (int half = 0; half < dlk_dense_halves(s); half++) {
         dlk_range images = dlk_dense_half(s, half);
-        if (images.first < images.end)
-            dlk_gemm(true, false, (int)(inputs.end - inputs.first), s->out,
-                     (int)(images.end - images.first),
-                     job->x + images.first * (size_t)s->in + inputs.first, s->in,
-                     job->dy + images.first * (size_t)s->out, s->out, half ? 1.0F : 0.0F,
-                     job->out + inputs.first * (size_t)s->out, s->out);
+        dlk_gemm(true, false, (int)(inputs.end - inputs.first), s->out,
+                 (int)(images.end - images.first),
+                 job->x + images.first * (size_t)s->in + inputs.first, s->in,
+                 job->dy + images.first * (size_t)s->out, s->out, half ? 1.0F : 0.0F,
+                 job->out + inputs.first * (size_t)s->out, s->out);
     }
 }
 

@@ -55,14 +55,13 @@ static void gradient_row(const dense_job *job, int i, float *gradient)
 {
     enum { PIECE = 256 };
     size_t out = (size_t)job->s->out;
-    dlk_range first = dlk_dense_half(job->s, 0), second = dlk_dense_half(job->s, 1);
     for (int piece = 0; piece < dlk_pieces(out, PIECE); piece++) {
         float others[PIECE];
         dlk_range columns = dlk_piece(out, PIECE, piece);
-        sum_images(job, first, i, columns, gradient + columns.first);
-        if (second.first == second.end)
+        sum_images(job, dlk_dense_half(job->s, 0), i, columns, gradient + columns.first);
+        if (dlk_dense_halves(job->s) == 1)
             continue;
-        sum_images(job, second, i, columns, others);
+        sum_images(job, dlk_dense_half(job->s, 1), i, columns, others);
         dlk_add(columns.end - columns.first, others, gradient + columns.first);
     }
 }

@@ -5,8 +5,9 @@
  *     data      dx[n][in] = dy · weightsᵀ         S = dy: zeros of ReLU and dropout
  *     weights   dweightsᵀ[out][in] = dyᵀ · x      S = dyᵀ
  *
- * The scratch of a thread holds a block of D and a tile of C. The team's holds what all threads
- * share: forward's sums, one for each slice of the inputs, or what is found in dy.
+ * The scratch of a thread holds a block of D and a tile of C, or one of each half of the images.
+ * The team's holds what all threads share: forward's sums, one for each slice of the inputs, or dyᵀ
+ * and what is found in it.
  */
 #include <string.h>
 
@@ -24,7 +25,8 @@ enum {
     TILE = DLK_DENSE_TILE,
     LEAST_TILE = DLK_DENSE_LEAST_TILE,
     TASK_WORK = 256 * 1024,
-    ENOUGH_TASKS = 16
+    ENOUGH_TASKS = 16,
+    BIAS_VECTORS = 4 /* columns of dbias that are summed up together */
 };
 
 _Static_assert(DEPTH *BLOCK_COLUMNS <= DLK_DENSE_BLOCK, "room for a block");
@@ -97,22 +99,20 @@ DLK_INLINE bool none_noted(int count, const vec *noted)
     return mask_bits(all != all) == 0;
 }
 
-/* Packed rows. Each column of vectors is noted by itself: one addition need not wait for the other.
- */
-DLK_INLINE block block_of_rows(const float *rows, int depth, int vectors)
-{
-    vec noted[BLOCK_VECTORS] = {{0}};
-    const float *row = rows;
-    for (int k = 0; k < depth; k++, row += vectors * V)
-        for (int v = 0; v < vectors; v++)
-            noted[v] = note_infinite(noted[v], load(row + v * V));
-    return (block){depth, vectors, rows, none_noted(vectors, noted)};
-}
-
+/* Several are noted at a time, so that one addition need not wait for the other. */
 static block block_in(const float *rows, int depth, int vectors)
 {
-    return vectors == BLOCK_VECTORS ? block_of_rows(rows, depth, BLOCK_VECTORS)
-                                    : block_of_rows(rows, depth, vectors);
+    enum { SUMS = 4 };
+    vec noted[SUMS] = {{0}};
+    int i = 0, count = depth * vectors;
+    for (; i + SUMS <= count; i += SUMS) {
+        DLK_UNROLL
+        for (int k = 0; k < SUMS; k++)
+            noted[k] = note_infinite(noted[k], load(rows + (i + k) * V));
+    }
+    for (; i < count; i++)
+        noted[0] = note_infinite(noted[0], load(rows + i * V));
+    return (block){depth, vectors, rows, none_noted(SUMS, noted)};
 }
 
 /* The first `count` elements, zeros behind them. `more`: all V may be read. */
@@ -159,7 +159,7 @@ static bool copy_rows(const float *from, size_t stride, int depth, int columns, 
     case 6:
         return copy_vectors(from, stride, depth, columns, 6, to);
     default:
-        return copy_vectors(from, stride, depth, columns, vectors, to);
+        return copy_vectors(from, stride, depth, columns, BLOCK_VECTORS, to);
     }
 }
 
@@ -363,8 +363,8 @@ static void sum_half(const dense_job *job, int half, int first, int columns, int
     dlk_range images = dlk_dense_half(s, half);
     int count = (int)(images.end - images.first);
     const factors *found = job->found[half] + tile * pieces(count, DEPTH);
-    const float *x = job->x + images.first * (size_t)s->in + first;
-    for (int i = 0; i < count; i += DEPTH, x += DEPTH * s->in) {
+    for (int i = 0; i < count; i += DEPTH) {
+        const float *x = job->x + (images.first + (size_t)i) * (size_t)s->in + first;
         block d = pack(x, (size_t)s->in, smaller(DEPTH, count - i), columns, block_of(job, thread));
         DLK_SIMD(add_product)(found++, &d, i == 0, sums, (size_t)(d.vectors * V));
     }
@@ -377,7 +377,7 @@ static void weights_block(const dense_job *job, int first, int columns, int tile
     int rows = smaller(job->tile, job->s->out - tile * job->tile);
     float *sums = sums_of(job, thread), *others = sums + DLK_DENSE_BLOCK_SUMS;
     sum_half(job, 0, first, columns, tile, thread, sums);
-    if (job->s->half) {
+    if (dlk_dense_halves(job->s) == 2) {
         sum_half(job, 1, first, columns, tile, thread, others);
         dlk_add((size_t)rows * width, others, sums);
     }
@@ -403,7 +403,7 @@ static void find_halves(dense_job *job, const float *dy)
     dlk_own(turned, n * out);
     transpose_matrix(s->n, s->out, dy, out, turned, n);
     factors *next = (factors *)(turned + dlb_whole_lines(n * out));
-    for (int half = 0; half < 2; half++) {
+    for (int half = 0; half < dlk_dense_halves(s); half++) {
         dlk_range images = dlk_dense_half(s, half);
         job->found[half] = next;
         next =
@@ -425,28 +425,44 @@ static void product_weights(dlk_team *team, const dlk_dense *s, const float *x, 
         dlk_parallel(team, tasks, weights_task, &job);
 }
 
-/* Every second image is in a sum of its own, so that one addition need not wait for the other. */
-DLK_INLINE vec sum_images(const float *dy, const float *end, ptrdiff_t out)
+/* Add columns from `first` on of some images. Every second image is in a sum of its own, so that
+ * one addition need not wait for the other. */
+DLK_INLINE void add_images(const int vectors, const dlk_dense *s, const float *dy, dlk_range images,
+                           int first, vec *sum)
 {
-    vec even = {0}, odd = {0};
-    for (; dy < end; dy += 2 * out) {
-        even += load_before(dy, end);
-        odd += load_before(dy + out, end);
+    size_t out = (size_t)s->out;
+    const float *row = dy + images.first * out + first, *end = dy + images.end * out;
+    vec even[BIAS_VECTORS] = {{0}}, odd[BIAS_VECTORS] = {{0}};
+    for (; row < end; row += 2 * out) {
+        DLK_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            even[v] += load_before(row + v * V, end);
+            odd[v] += load_before(row + out + v * V, end);
+        }
     }
-    return even + odd;
+    DLK_UNROLL
+    for (int v = 0; v < vectors; v++)
+        sum[v] += even[v] + odd[v];
+}
+
+DLK_INLINE void bias_columns(const int vectors, const dlk_dense *s, const float *dy, int first,
+                             float *dbias)
+{
+    vec sum[BIAS_VECTORS] = {{0}};
+    for (int half = 0; half < dlk_dense_halves(s); half++)
+        add_images(vectors, s, dy, dlk_dense_half(s, half), first, sum);
+    DLK_UNROLL
+    for (int v = 0; v < vectors; v++)
+        store_before(dbias + first + v * V, dbias + s->out, sum[v]);
 }
 
 static void bias_gradient(const dlk_dense *s, const float *dy, float *dbias)
 {
-    dlk_range first = dlk_dense_half(s, 0);
-    const float *middle = dy + first.end * (size_t)s->out,
-                *end = dy + (size_t)s->n * (size_t)s->out;
-    for (int j = 0; j < s->out; j += V) {
-        vec sum = sum_images(dy + j, middle, s->out);
-        if (s->half)
-            sum += sum_images(middle + j, end, s->out);
-        store_before(dbias + j, dbias + s->out, sum);
-    }
+    int first = 0;
+    for (; first + BIAS_VECTORS * V <= s->out; first += BIAS_VECTORS * V)
+        bias_columns(BIAS_VECTORS, s, dy, first, dbias);
+    for (; first < s->out; first += V)
+        bias_columns(1, s, dy, first, dbias);
 }
 
 void DLK_SIMD(dense_backward_weights)(dlk_team *team, const dlk_dense *s, const float *x,

@@ -289,6 +289,8 @@ void DLK_SIMD(narrow_data)(dlk_team *team, const dlk_dense *s, const float *dy,
     share_images(&job, data_task);
 }
 
+_Static_assert(2 * NARROW * PIECE <= DLK_DENSE_BLOCK, "room for the sums of both halves");
+
 /* dweightsᵀ[out][inputs] = dyᵀ · x of some images, inputs in lanes. */
 static void sum_images(const narrow_job *job, dlk_range images, dlk_range inputs, float *sums)
 {
@@ -315,7 +317,7 @@ static void weights_task(void *arg, int task, int thread)
     dlk_range inputs = dlk_piece((size_t)s->in, PIECE, task);
     float *sums = dlk_scratch(job->team, thread), *others = sums + NARROW * PIECE;
     sum_images(job, dlk_dense_half(s, 0), inputs, sums);
-    if (s->half) {
+    if (dlk_dense_halves(s) == 2) {
         sum_images(job, dlk_dense_half(s, 1), inputs, others);
         dlk_add((size_t)s->out * PIECE, others, sums);
     }

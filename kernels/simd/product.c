@@ -42,7 +42,9 @@ DLK_INLINE uint64_t nonzeros(const float *s, int depth)
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first of eight is the lowest byte");
 
-/* Each count becomes the sum of those up to it; the last is no more than a byte holds. */
+_Static_assert(MOST_ROWS <= UINT8_MAX, "a count of rows is a byte");
+
+/* Each count becomes the sum of those up to it. */
 static void sum_up(uint8_t *counts, int count)
 {
     const uint64_t ones = 0x0101010101010101;

@@ -13,7 +13,7 @@
 
 typedef struct dlk_dense {
     int n, in, out; /* none of them 0 */
-    int half;       /* images whose gradients are a sum of their own; 0: all are in one sum */
+    int half; /* fewer than n: so many images' gradients are a sum of their own; 0: all in one */
 } dlk_dense;
 
 typedef void dlk_dense_forward_fn(dlk_team *team, const dlk_dense *s, const float *x,

@@ -173,7 +173,7 @@ static void nothing_behind_the_results_is_written(const dlk_kernels *k)
     for (int out = 1; out <= 17; out++)
         for (int i = 0; i < 7; i++)
             for (int n = 0; n < 5; n++)
-                run_and_look_behind((dlk_dense){.n = images[n], .in = ins[i], .out = out}, k);
+                run_and_look_behind((dlk_dense){images[n], ins[i], out, images[n] / 2}, k);
 }
 
 Test(dense, nothing_behind_the_results_is_written)
@@ -253,6 +253,51 @@ static void a_nan_reaches_all_that_depends_on_it(const dlk_kernels *k)
 Test(dense, a_nan_reaches_all_that_depends_on_it)
 {
     kit_for_every_table(a_nan_reaches_all_that_depends_on_it);
+}
+
+/* ---- Zeros are skipped, but not where that would hide what is not finite ---- */
+
+/* With all of an image zero, y and dx of it have nothing else; with a column of dy, dweights. */
+static void zeros_do_not_hide(dlk_dense s, const dlk_kernels *k, float bad, int i, int j)
+{
+    const int image = s.n - 1;
+    dense d = dense_make(s, k, kit_uniform, 97);
+    kit_thin_out(d.in, d.x, 30, 98);
+    memset(d.x + image * s.in, 0, (size_t)s.in * sizeof *d.x);
+    memset(d.dy + image * s.out, 0, (size_t)s.out * sizeof *d.dy);
+    d.w[i * s.out + j] = bad;
+    dense_run(&d);
+    cr_assert(isnan(d.y[image * s.out + j]), "y: %g of 0 × %g (%d → %d)",
+              (double)d.y[image * s.out + j], (double)bad, s.in, s.out);
+    cr_assert(isnan(d.dx[image * s.in + i]), "dx: %g of 0 × %g (%d → %d)",
+              (double)d.dx[image * s.in + i], (double)bad, s.in, s.out);
+    for (int n = 0; n < s.n; n++)
+        d.dy[n * s.out + j] = 0;
+    d.x[i] = bad;
+    dense_run(&d);
+    cr_assert(isnan(d.dw[i * s.out + j]), "dweights: %g of 0 × %g (%d → %d)",
+              (double)d.dw[i * s.out + j], (double)bad, s.in, s.out);
+    dense_free(&d);
+}
+
+/* Rows of 1 to 8 vectors, whole and not, as they lie there and copied. */
+static void zeros_hide_nothing(const dlk_kernels *k)
+{
+    const int widths[] = {17, 32, 48, 50, 64, 70, 96, 100, 128, 150};
+    const float bad[] = {NAN, INFINITY, -INFINITY};
+    for (int w = 0; w < 10; w++)
+        for (int in = 0; in < 10; in += 3)
+            for (int b = 0; b < 3; b++) {
+                dlk_dense s = {.n = 20, .in = widths[in], .out = widths[w], .half = 16 * (b % 2)};
+                zeros_do_not_hide(s, k, bad[b], 0, s.out - 1);
+                zeros_do_not_hide(s, k, bad[b], s.in - 1, 0);
+                zeros_do_not_hide(s, k, bad[b], s.in / 2, s.out / 2);
+            }
+}
+
+Test(dense, zeros_do_not_hide_what_is_not_finite)
+{
+    kit_for_every_table(zeros_hide_nothing);
 }
 
 /* y and dx of the images from `first` on, computed on their own. */
@@ -379,6 +424,7 @@ static void a_smaller_batch_needs_no_more_scratch(const dlk_kernels *k)
     memset(d.x, 0, d.in * sizeof *d.x);
     for (int n = 600; n > 0; n -= 88) {
         d.s.n = n;
+        d.s.half = n / 2 + n % 3;
         dense_run(&d);
         kit_expect_equal((size_t)d.s.out, d.y + (n - 1) * d.s.out, d.bias, "y", (uint32_t)n);
     }

@@ -29,6 +29,8 @@ static const dlk_conv2d CONV = {.n = N,
                                 .pad_w = 1};
 static const dlk_dense DENSE = {.n = N, .in = 2500, .out = 128};
 static const dlk_dense NARROW = {.n = 131, .in = 700, .out = 10};
+static const dlk_dense NARROW_HALVES = {.n = 131, .in = 700, .out = 10, .half = 64};
+static const dlk_dense HALVES = {.n = 37, .in = 320, .out = 150, .half = 32};
 static const dlk_pool POOL = {.n = N, .h = 15, .w = 15, .c = 20, .size = 3, .stride = 2};
 
 static void conv_forward(bench *t, dlk_team *team)
@@ -66,6 +68,12 @@ static void narrow_dense(bench *t, dlk_team *team)
     t->k.dense_forward(team, &NARROW, t->a, t->b, t->c, t->out);
     t->k.dense_backward_data(team, &NARROW, t->a, t->b, t->out2);
     t->k.dense_backward_weights(team, &NARROW, t->a, t->b, t->out3, t->out3 + 7000);
+}
+
+static void gradients_by_halves(bench *t, dlk_team *team)
+{
+    t->k.dense_backward_weights(team, &HALVES, t->a, t->b, t->out, t->out2);
+    t->k.dense_backward_weights(team, &NARROW_HALVES, t->a, t->b, t->out3, t->out3 + 7000);
 }
 
 static void pool_both(bench *t, dlk_team *team)
@@ -131,6 +139,7 @@ static const struct {
     {"dense backward data", dense_backward_data},
     {"dense backward weights", dense_backward_weights},
     {"narrow dense", narrow_dense},
+    {"gradients by halves", gradients_by_halves},
     {"pool", pool_both},
     {"relu", relu_both},
     {"dropout", dropout_both},
