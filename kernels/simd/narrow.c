@@ -291,7 +291,8 @@ void DLK_SIMD(narrow_data)(dlk_team *team, const dlk_dense *s, const float *dy,
 
 _Static_assert(2 * NARROW * PIECE <= DLK_DENSE_BLOCK, "room for the sums of both halves");
 
-/* dweightsᵀ[out][inputs] = dyᵀ · x of some images, inputs in lanes. */
+/* dweightsᵀ[out][inputs] = dyᵀ · x of some images, inputs in lanes; up to PIECE of them, behind
+ * which nothing is written. */
 static void sum_images(const narrow_job *job, dlk_range images, dlk_range inputs, float *sums)
 {
     const dlk_dense *s = job->s;
