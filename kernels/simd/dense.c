@@ -366,7 +366,7 @@ static void sum_half(const dense_job *job, int half, int first, int columns, int
     for (int i = 0; i < count; i += DEPTH) {
         const float *x = job->x + (images.first + (size_t)i) * (size_t)s->in + first;
         block d = pack(x, (size_t)s->in, smaller(DEPTH, count - i), columns, block_of(job, thread));
-        DLK_SIMD(add_product)(found++, &d, i == 0, sums, (size_t)(d.vectors * V));
+        DLK_SIMD(add_product)(found++, &d, i == 0, sums, (size_t)d.vectors * V);
     }
 }
 
