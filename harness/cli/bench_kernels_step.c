@@ -119,6 +119,10 @@ static bool has_some_writers(const dlb_bench_ops *ops, int buffer)
     return some > 0 && some < all;
 }
 
+/*
+ * What some of several writers leave in a buffer, as layers in place are, is no step's: dropout
+ * scales again what it has scaled before; a gradient that no ReLU behind it cuts has no zeros.
+ */
 static bool spoils(const dlb_bench_ops *ops)
 {
     for (int i = 0; i < ops->count; i++)
@@ -133,7 +137,7 @@ void dlb_bench_ops_prepare(void *self)
     dlb_bench_ops *ops = self;
     if (ops->step->spoilt)
         dlb_bench_step_run(ops->step);
-    ops->spoils = spoils(ops);
+    ops->step->spoilt = spoils(ops);
 }
 
 void dlb_bench_ops_run(void *self)
@@ -141,7 +145,6 @@ void dlb_bench_ops_run(void *self)
     dlb_bench_ops *ops = self;
     for (int i = 0; i < ops->count; i++)
         run_op(ops->step, ops->list[i]);
-    ops->step->spoilt |= ops->spoils;
 }
 
 const dlb_node *dlb_bench_step_node(const dlb_bench_step *step, const dlb_layer *layer)

@@ -23,7 +23,7 @@ typedef struct dlb_bench_step {
     float *scratch, *shared;
     dlb_step batch;
     dlk_softmax_result result;
-    bool spoilt; /* buffers are no longer those of a step: see dlb_bench_ops */
+    bool spoilt; /* some of its operations have left buffers that are no step's */
 } dlb_bench_step;
 
 /* Model and kernels must outlive it. `batch`: images of a step. Release after an error, too. */
@@ -48,10 +48,6 @@ typedef struct dlb_bench_ops {
     int count;
     size_t capacity;
     const dlb_op **list;
-    /* Of several operations that write a buffer, as layers in place do, some are missing: what is
-     * left there is no step's. Dropout scales again what it has scaled before; a gradient that no
-     * ReLU behind it cuts has no zeros. */
-    bool spoils;
 } dlb_bench_ops;
 
 /* Whether the operation is one of a layer that is computed by itself. */
@@ -60,7 +56,7 @@ bool dlb_bench_op_is_of(const dlb_op *op, const dlb_layer *layer);
 /* `op`: one of its step's. */
 void dlb_bench_ops_add(dlb_bench_ops *ops, const dlb_op *op);
 
-/* Before they are run: make the step as in training again if that is needed. */
+/* Always before they are run: make the step as in training again if others have spoilt it. */
 void dlb_bench_ops_prepare(void *ops);
 
 /* Run them all, in their order. */
